@@ -1,11 +1,13 @@
 /** Behind a pooler that hands out connections by the transaction (PgBouncer, pool_mode = transaction). */
+import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Coroutine } from "../../runtime/db/coroutine.js";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/postgres/open.js";
 import type { Query } from "../../runtime/db/types.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
-import { sharedPostgres } from "../support/postgres.js";
+import { runStatements, sharedPostgres } from "../support/postgres.js";
+import { thrownBy } from "../support/thrown.js";
 import { databaseCase } from "./database.case.js";
 import { withLevel } from "./isolation.js";
 
@@ -70,6 +72,21 @@ for (const [name, pooler] of Object.entries(poolers)) {
     await database.close();
   });
 
+  test(`behind a pooler that ${name} values come and go as they are, whatever the database has by default`, async () => {
+    const url = await postgres.empty();
+    for (const setting of ["array_nulls = off", "extra_float_digits = 0", "standard_conforming_strings = off"])
+      await runStatements(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
+    const database = await openPostgres({ url: pooler.through(url), connections: 2 });
+    const text = "select (cast(? as integer[]))[1] as n, 0.1::float8 + 0.2 as f, '\\\\' as s";
+    const asked = (q: Query) => q.rows(text, [[null] as never]);
+    const came = { n: null, f: 0.1 + 0.2, s: "\\\\" };
+    assert.equal(
+      [...(await database.query(asked)), ...(await database.write(asked)), ...(await database.read(asked))],
+      [came, came, came],
+    );
+    await database.close();
+  });
+
   test(`nothing of ours is prepared by name behind a pooler that ${name}`, async () => {
     const database = await open();
     const text = "select n from generate_series(1, ?::int) n";
@@ -102,6 +119,38 @@ for (const [name, pooler] of Object.entries(poolers)) {
     await Promise.all(databases.map((database) => database.close()));
   });
 }
+
+test("a search_path of the URL that a pooler drops is refused before anything is made in another schema", async () => {
+  const url = await postgres.empty();
+  await runStatements(url, "create schema tenant");
+  const saying = (options: string): string => `${ignoring.through(url)}&options=${encodeURIComponent(options)}`;
+  for (const options of ["-c search_path=tenant", "--search-path=tenant", "-c lock_timeout=3s -csearch_path=tenant"]) {
+    const { code, message } = await thrownBy(() => openPostgres({ url: saying(options) }));
+    assert.is(code, "store_option_invalid");
+    assert.match(message, /search_path is "\$user", public, and not tenant .*alter role/);
+  }
+  assert.match(
+    (await thrownBy(() => openPostgres({ url: saying("-c app.tenant=a") }))).message,
+    "app.tenant is not set",
+  );
+  const made = new pg.Client(url);
+  await made.connect();
+  assert.equal((await made.query("select 1 from pg_tables where tablename ~ '^adbind_'")).rows, []);
+  await made.end();
+  // What costs time at most is as it was.
+  await (await openPostgres({ url: saying("-c lock_timeout=3s") })).close();
+});
+
+test("a search_path of the URL that the database has anyway is none that a pooler could drop", async () => {
+  const url = await postgres.empty();
+  const name = new URL(url).pathname.slice(1);
+  await runStatements(url, "create schema tenant", `alter database ${name} set search_path = tenant, public`);
+  const options = encodeURIComponent('-c search_path="tenant",public');
+  const database = await openPostgres({ url: `${ignoring.through(url)}&options=${options}` });
+  const text = "select relnamespace::regnamespace::text as schema from pg_class where relname = 'adbind_jobs'";
+  assert.equal((await database.ask(text, [])).rows, [{ schema: "tenant" }]);
+  await database.close();
+});
 
 test("without a second URL nothing is listened to, and nothing fails", async () => {
   const database = await openPostgres({ url: refusing.through(direct) });

@@ -4,10 +4,12 @@ import { AdbindError } from "../../errors.js";
 import { Checkout } from "./checkout.js";
 import { ask, type Keeping, types } from "./client.js";
 import { postgres } from "./driver.js";
+import { decidingSettings, refuseDropped, SETTINGS_NOW } from "./dropped-options.js";
 import { isDisconnected, isUnsent, toldFault, unreachable } from "./faults.js";
 import { namedHosts, Primary } from "./hosts.js";
 import type { PostgresOptions } from "./options.js";
 import { PostgresClient, type PostgresClientConfig } from "./own-client.js";
+import { HAS_OURS, LEVEL, LITERAL } from "./session.js";
 
 const { Client, Pool } = postgres.load();
 
@@ -71,13 +73,15 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   for (const given of [timeouts, undefined]) {
     const pool = poolOf(options, given, { deadline, keeping });
     try {
-      const { direct, statementMs, level, encoding } = await lookAt(pool);
+      const asked = decidingSettings(options.url);
+      const { direct, statementMs, ours, encoding, settings } = await lookAt(pool, [...asked.keys()]);
       refuseEncoding(encoding, where);
+      if (!direct) refuseDropped(asked, settings ?? {}, where);
       // What the URL says wins; behind a pooler it is the role's, for statements outside of transactions.
       if (direct) deadline.ms = statementMs === 0 ? Number.POSITIVE_INFINITY : statementMs + slack;
       else deadline.ms = Math.max(timeouts.statement_timeout, statementMs) + slack;
       keeping.on = direct;
-      return connectionsOn(pool, { where, options, timeouts, pooled: !direct, level });
+      return connectionsOn(pool, { where, options, timeouts, pooled: !direct, ours });
     } catch (error) {
       await pool.end();
       if (given === undefined || !isParameterRefused(error)) throw unreachable(where, error);
@@ -94,19 +98,21 @@ interface Found {
   readonly direct: boolean;
   /** How long a statement may take; 0: for ever. */
   readonly statementMs: number;
-  /** Isolation of a statement that is its own transaction. */
-  readonly level: string;
+  /** A statement that is its own transaction has the isolation and the values that ours count on. */
+  readonly ours: boolean;
   readonly encoding: string;
+  /** Those that were named, as they are; null where none was. */
+  readonly settings: Readonly<Record<string, string | null>> | null;
 }
 
-async function lookAt(pool: pg.Pool): Promise<Found> {
-  const text = `select current_setting($1, true) as mark, setting as ms, current_setting('default_transaction_isolation') as level,
+async function lookAt(pool: pg.Pool, names: readonly string[]): Promise<Found> {
+  const text = `select current_setting('${MARK}', true) as mark, ${SETTINGS_NOW} as settings, setting as ms, (${HAS_OURS}) as ours,
     current_setting('server_encoding') as encoding from pg_settings where name = 'statement_timeout'`;
   const { rows } = await pool.query<Omit<Found, "direct" | "statementMs"> & { mark: string | null; ms: string }>(text, [
-    MARK,
+    names,
   ]);
-  const { mark, ms, level, encoding } = rows[0]!;
-  return { direct: mark === "on", statementMs: Number(ms), level, encoding };
+  const { mark, ms, ...found } = rows[0]!;
+  return { direct: mark === "on", statementMs: Number(ms), ...found };
 }
 
 /** Those that hold every character; the second one looks at none. */
@@ -134,18 +140,13 @@ function whereOf(url: string): string {
   }
 }
 
-/**
- * Values come and go as they are, also where a database or a role has it otherwise for an old application: a backslash in a string is a
- * character, NULL in an array is none, and a number has all its digits (a search goes on after the score of the last it told).
- */
-const LITERAL = ["standard_conforming_strings=on", "array_nulls=on", "extra_float_digits=1"].map((one) => `-c ${one}`);
-
 /** Timeouts as parameters of a connection; what the URL says of `options` comes after ours, and wins. */
 function startupOptions(url: string, timeouts: Timeouts): string {
   const given = new URL(url, "postgres://localhost").searchParams.get("options") ?? "";
   const ours = Object.entries(timeouts).map(([name, value]) => `-c ${name}=${value}`);
   const level = `-c default_transaction_isolation=${LEVEL.replace(" ", "\\ ")}`;
-  return [...ours, level, ...LITERAL, `-c ${MARK}=on`, given].join(" ").trim();
+  const literal = Object.entries(LITERAL).map(([name, value]) => `-c ${name}=${value}`);
+  return [...ours, level, ...literal, `-c ${MARK}=on`, given].join(" ").trim();
 }
 
 function configOf(given: string, options: PostgresOptions, timeouts: Timeouts | undefined): PostgresClientConfig {
@@ -191,8 +192,6 @@ function poolOf(
   return pool;
 }
 
-/** What statements count on, whatever a role or a database has by default: each sees what others have committed by then. */
-const LEVEL = "read committed";
 const SNAPSHOT = "begin isolation level repeatable read, read only";
 
 interface Given {
@@ -200,11 +199,13 @@ interface Given {
   readonly options: PostgresOptions;
   readonly timeouts: Timeouts;
   readonly pooled: boolean;
-  readonly level: string;
+  readonly ours: boolean;
 }
 
-function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled, level }: Given): Connections {
-  const settings = Object.entries(timeouts).map(([name, value]) => `; set local ${name} = ${value}`);
+function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled, ours }: Given): Connections {
+  const settings = Object.entries(ours ? timeouts : { ...timeouts, ...LITERAL }).map(
+    ([name, value]) => `; set local ${name} = ${value}`,
+  );
   const brought = pooled ? settings.join("") : "";
 
   const checkout = new Checkout(pool, where);
@@ -240,8 +241,8 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled, level 
     }
   };
 
-  // The pooler's connections are not ours to set: where they have another level a statement brings the right one along.
-  const single: Connections["use"] = pooled && level !== LEVEL ? (work) => transaction(work) : use;
+  // The pooler's connections are not ours to set: where they have something else a statement brings the right one along.
+  const single: Connections["use"] = pooled && !ours ? (work) => transaction(work) : use;
 
   const snapshot = async <T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T> => {
     try {
