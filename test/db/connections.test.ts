@@ -6,6 +6,7 @@ import { openPostgres } from "../../runtime/db/postgres/open.js";
 import type { Query } from "../../runtime/db/types.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { runStatements, sharedPostgres } from "../support/postgres.js";
+import { thrownBy } from "../support/thrown.js";
 import { withLevel } from "./isolation.js";
 
 const postgres = await sharedPostgres();
@@ -37,14 +38,48 @@ test("values come and go as they are, whatever the database has by default", asy
   await database.close();
 });
 
+const fatal = (code: string, message: string): Buffer => {
+  const fields = `SFATAL\0VFATAL\0C${code}\0M${message}\0\0`;
+  const said = Buffer.alloc(5 + Buffer.byteLength(fields));
+  said.write("E");
+  said.writeInt32BE(said.length - 1, 1);
+  said.write(fields, 5);
+  return said;
+};
+
+for (const [code, said] of [
+  ["0A000", "Feature not supported: RDS Proxy currently doesn\u2019t support command-line options."],
+  ["08P01", "unsupported startup parameter in options: statement_timeout"],
+] as const)
+  test(`behind a pooler that says "${said}" a store is opened all the same, and each transaction brings its limits`, async () => {
+    const url = await postgres.database();
+    const proxy = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", (first) => {
+        if (first.includes("\0options\0")) return void socket.end(fatal(code, said));
+        const server = connect(Number(new URL(url).port), "127.0.0.1");
+        for (const one of [server, socket]) one.on("error", () => undefined).on("close", () => server.destroy());
+        server.write(first);
+        socket.pipe(server).pipe(socket);
+      });
+    });
+    await new Promise<void>((resolve) => void proxy.listen(0, "127.0.0.1", resolve));
+    const through = Object.assign(new URL(url), { port: String((proxy.address() as AddressInfo).port) }).href;
+    const database = await openPostgres({ url: through, connections: 1 });
+    assert.ok(database.pooled);
+    const asked = (q: Query) => q.rows("select current_setting('statement_timeout') as s");
+    assert.equal(await database.write(asked), [{ s: "30s" }]);
+    await database.close();
+    const fault = await thrownBy(() => openPostgres({ url: `${through}&options=-c%20search_path%3Da` }));
+    assert.is(fault.code, "database_unreachable");
+    assert.match(fault.message, /a pooler takes no options .*: take them off the URL/);
+    await new Promise((resolve) => proxy.close(resolve));
+  });
+
 test("a server that stops as a connection is made ends no process", async () => {
   const url = await postgres.database();
   const { hostname, port } = new URL(url);
-  const fields = "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0";
-  const stopping = Buffer.alloc(5 + fields.length);
-  stopping.write("E");
-  stopping.writeInt32BE(4 + fields.length, 1);
-  stopping.write(fields, 5);
+  const stopping = fatal("57P01", "terminating connection due to administrator command");
   const ready = Buffer.from("Z\0\0\0\x05I");
   const proxy = createServer((socket) => {
     const server = connect(Number(port), hostname);

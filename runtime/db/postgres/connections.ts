@@ -4,7 +4,7 @@ import { AdbindError } from "../../errors.js";
 import { Checkout } from "./checkout.js";
 import { ask, type Keeping, types } from "./client.js";
 import { postgres } from "./driver.js";
-import { decidingSettings, refuseDropped, SETTINGS_NOW } from "./dropped-options.js";
+import { decidingSettings, optionsRefused, refuseDropped, SETTINGS_NOW } from "./dropped-options.js";
 import { isDisconnected, isUnsent, toldFault, unreachable } from "./faults.js";
 import { namedHosts, Primary } from "./hosts.js";
 import type { PostgresOptions } from "./options.js";
@@ -57,7 +57,7 @@ export interface Connections {
 
 /**
  * Makes the pool, and finds out whether a pooler stands in front of the server: timeouts are given as the connection is
- * made, and one that pools by transaction refuses them (PgBouncer) or drops them. Then each transaction brings its own.
+ * made, and one that pools by transaction refuses them (PgBouncer, Amazon's RDS Proxy) or drops them. Then each transaction brings its own.
  * @throws AdbindError `database_unreachable`
  */
 export async function openConnections(options: PostgresOptions): Promise<Connections> {
@@ -84,14 +84,11 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
       return connectionsOn(pool, { where, options, timeouts, pooled: !direct, ours });
     } catch (error) {
       await pool.end();
-      if (given === undefined || !isParameterRefused(error)) throw unreachable(where, error);
+      if (given === undefined || optionsRefused(error) === undefined) throw unreachable(where, error);
     }
   }
   throw new TypeError("unreachable");
 }
-
-const isParameterRefused = (error: unknown): boolean =>
-  error instanceof Error && /unsupported startup parameter/i.test(error.message);
 
 interface Found {
   /** The connection was made with all that we asked for. */

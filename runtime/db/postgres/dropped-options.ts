@@ -1,5 +1,14 @@
-/** What a URL says of its sessions, where a pooler has dropped it without a word. */
+/** What a URL says of its sessions, where a pooler refuses it, or has dropped it without a word. */
 import { AdbindError } from "../../errors.js";
+import { isDatabaseError } from "./driver.js";
+
+/** As a connection is made: PgBouncer says it, and Amazon's RDS Proxy. @returns what it is, and what to do */
+export const optionsRefused = (error: unknown): readonly [what: string, remedy: string] | undefined =>
+  isDatabaseError(error) &&
+  error.severity === "FATAL" &&
+  /unsupported startup parameter|command-line options/i.test(error.message)
+    ? [`a pooler takes no options (${error.message})`, "take them off the URL, and say them of its role (alter role)"]
+    : undefined;
 
 /** `-c name=value`, `-cname=value` or `--name=value`, as the server reads `options`: a backslash makes a space part of the value. */
 const SETTING = /(?:^|\s)(?:-c\s*|--)([A-Za-z_][\w.-]*)=((?:\\.|[^\s\\])*)/gs;

@@ -3,6 +3,7 @@ import type pg from "pg";
 import { AdbindError } from "../../errors.js";
 import { hasBroken } from "./client.js";
 import { isDatabaseError } from "./driver.js";
+import { optionsRefused } from "./dropped-options.js";
 
 type Reason = readonly [what: string, remedy: string];
 
@@ -39,7 +40,7 @@ const inWords = (error: Error & { code?: string; severity?: string }): Reason | 
   // Of a statement the server says itself what may not be done.
   if (error.code === NOT_PERMITTED && error.severity === "FATAL")
     return ["the role may not connect to it", "grant connect on the database to the role of the URL"];
-  const known = reasons[error.code ?? ""];
+  const known = reasons[error.code ?? ""] ?? optionsRefused(error);
   if (known !== undefined) return known;
   if (/password must be a string/.test(error.message)) return ["it wants a password", CHECK_LOGIN];
   if (/timeout expired|Connection terminated due to connection timeout/.test(error.message)) return reasons.ETIMEDOUT;
