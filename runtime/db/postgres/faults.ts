@@ -280,9 +280,9 @@ export const isUnsent = (error: unknown): boolean =>
 /** Connection, resources, shut down or demoted, a statement or a lock that took too long; and what the system says. */
 const passing =
   /^(08...|53...|57P0.|57014|58...|55P03|25P0[34]|25006|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH)$/;
-/** What the driver says when nobody answers. */
+/** What the driver says when nobody answers; and a server that has no numbers for transactions, by the code of what is too large. */
 const passingText =
-  /connection terminated|is not queryable|timeout expired|timeout exceeded when trying to connect|pool after calling end/i;
+  /connection terminated|is not queryable|timeout expired|timeout exceeded when trying to connect|pool after calling end|to avoid wraparound data loss/i;
 
 /** Is an error PostgreSQL's, and likely gone when asked again? */
 export function isPassing(error: unknown): boolean {
@@ -294,4 +294,5 @@ export function isPassing(error: unknown): boolean {
 const ofValues = /^(22|23|54)...$/;
 
 /** Is an error PostgreSQL's, about the values it was given? */
-export const isOfValues = (error: unknown): boolean => isDatabaseError(error) && ofValues.test(error.code ?? "");
+export const isOfValues = (error: unknown): boolean =>
+  isDatabaseError(error) && ofValues.test(error.code ?? "") && !isPassing(error);
