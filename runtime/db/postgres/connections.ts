@@ -199,12 +199,13 @@ interface Given {
   readonly ours: boolean;
 }
 
-function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled, ours }: Given): Connections {
-  const settings = Object.entries(ours ? timeouts : { ...timeouts, ...LITERAL }).map(
-    ([name, value]) => `; set local ${name} = ${value}`,
-  );
-  const brought = pooled ? settings.join("") : "";
+const settingLocally = (settings: Readonly<Record<string, string | number>>): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `; set local ${name} = ${value}`)
+    .join("");
 
+function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled, ours }: Given): Connections {
+  const brought = pooled ? settingLocally({ ...timeouts, ...(ours ? {} : LITERAL) }) : "";
   const checkout = new Checkout(pool, where);
 
   const use = async <T>(work: (client: pg.ClientBase) => Promise<T>, first?: pg.ClientBase): Promise<T> => {
