@@ -73,7 +73,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   for (const given of [timeouts, undefined]) {
     const pool = poolOf(options, given, { deadline, keeping });
     try {
-      const asked = decidingSettings(options.url);
+      const asked = decidingSettings(namedHosts(options.url).url);
       const { direct, statementMs, ours, encoding, settings } = await lookAt(pool, [...asked.keys()]);
       refuseEncoding(encoding, where);
       if (!direct) refuseDropped(asked, settings ?? {}, where);

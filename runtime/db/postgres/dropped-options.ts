@@ -13,8 +13,8 @@ export const optionsRefused = (error: unknown): readonly [what: string, remedy: 
 /** `-c name=value`, `-cname=value` or `--name=value`, as the server reads `options`: a backslash makes a space part of the value. */
 const SETTING = /(?:^|\s)(?:-c\s*|--)([A-Za-z_][\w.-]*)=((?:\\.|[^\s\\])*)/gs;
 
-/** Settings of a URL's `options`, by name. */
-export function settingsOf(url: string): ReadonlyMap<string, string> {
+/** Settings of a URL's `options`, by name. @param url with one host */
+function settingsOf(url: string): ReadonlyMap<string, string> {
   const options = new URL(url, "postgres://localhost").searchParams.get("options") ?? "";
   const found = [...options.matchAll(SETTING)].map(([, name = "", value = ""]) => {
     return [name.toLowerCase().replaceAll("-", "_"), value.replaceAll(/\\(.)/gs, "$1")] as const;
@@ -32,7 +32,7 @@ const bare = (value: string | null): string => (value ?? "").replaceAll(/[\s"']/
 export const SETTINGS_NOW =
   "(select json_object_agg(name, current_setting(name, true)) from unnest($1::text[]) as name)";
 
-/** Those that have to be as they were asked for. */
+/** Those that have to be as they were asked for. @param url with one host: several are no URL as JavaScript knows it */
 export const decidingSettings = (url: string): ReadonlyMap<string, string> =>
   new Map([...settingsOf(url)].filter(([name]) => decides(name)));
 
