@@ -10,11 +10,17 @@ import { hooked } from "./hooked.js";
 
 const unsupported = failing({ code: "UNSUPPORTED_FEATURE", message: "no such tool", recovery: "correctable" });
 const submitted: Says = { payload: { status: "submitted", task_id: "Task-1" }, state: "working", taskId: "a2a-9" };
-const says = ({ tool }: Heard): Says => (tool === "create_media_buy" ? submitted : unsupported);
+/** Polls never tell of the end. */
+const working: Says = {
+  payload: { task_id: "Task-1", task_type: "create_media_buy", protocol: "media-buy", status: "working" },
+};
+const answers: Readonly<Record<string, Says>> = { create_media_buy: submitted, get_task_status: working };
+const says = ({ tool }: Heard): Says => answers[tool] ?? unsupported;
 
 /** A webhook of the operation, as each agent writes it. */
 const written: Readonly<Record<string, (operation: string | undefined) => JsonObject>> = {
   "in other letters": (operation_id) => envelope({ operation_id, status: "completed" }) as JsonObject,
+  "by another id": (operation_id) => envelope({ operation_id, task_id: "order-77", status: "completed" }) as JsonObject,
   "as A2A does": (operation_id) => ({
     ...{ kind: "task", id: "a2a-9", contextId: "a2a-context", metadata: { operation_id } },
     status: { state: "completed", timestamp: "2026-04-18T14:00:00Z" },
@@ -36,8 +42,10 @@ for (const [how, webhook] of Object.entries(written))
           };
           if (first) await tell();
           const waiting = called.waitForCompletion();
-          await until(() => made.calls().length > 1, "it is polled");
-          if (!first) await tell();
+          if (!first) {
+            await until(() => made.calls().length > 1, "it is polled");
+            await tell();
+          }
           const end = await waiting;
           assert.equal([end.status, (end.data as JsonObject).media_buy_id], ["completed", bought.media_buy_id]);
           assert.is(seen.length, 1);
