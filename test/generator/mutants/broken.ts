@@ -122,11 +122,6 @@ export const brokenReferences: Record<string, Broken> = {
   "reference to a text": { change: (files) => refer(files, "#/title"), rule: "ref-dangling", file: LIST, pointer: REF },
 };
 
-const twins = (_: Files, { tools }: Any): void => {
-  tools.list_accounts_2 = { ...tools.list_accounts, specialisms: [] };
-  tools.list_accounts2 = { ...tools.list_accounts, specialisms: [] };
-};
-
 const renamed =
   (name: string) =>
   (_: Files, { tools }: Any): void => {
@@ -202,9 +197,7 @@ export const brokenManifests: Record<string, Broken> = {
   },
   "name in camel case": { change: renamed("listThem"), rule: "manifest-schema" },
   "neither key nor marker": { change: withoutKey, rule: "idempotency-key", file: BUY },
-  "names that give one name in code": { change: twins, rule: "names" },
   "name every object has": { change: renamed("constructor"), rule: "names", pointer: "/tools/constructor" },
-  "name of the module's own": { change: renamed("release"), rule: "names", pointer: "/tools/release" },
   "entry point is no tool": {
     change: (_, { specialisms }) => {
       specialisms.brand_rights.entry_point_tools = ["no_such"];
