@@ -2,6 +2,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { listedCatalogue, type Product, type Proposal } from "../../runtime/behaviours/index.js";
+import { divided } from "../../runtime/behaviours/products/draft.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 import { notingAdServer } from "./noting-ad-server.js";
 
@@ -17,13 +18,24 @@ async function market(version: string, currency: string, budgets: readonly numbe
     ...{ product_id: "screens", name: "Screens", description: "Screens.", delivery_type: "guaranteed" },
     ...{ channels: ["display"], formats: ["display_300x250_image"], pricing_options: [price] },
   };
-  const allocations = [50, 25, 25].map((allocation_percentage) => ({ product_id: "screens", allocation_percentage }));
-  const proposal: Proposal = {
-    ...{ proposal_id: "parts", name: "Parts", description: "In parts.", proposal_status: "committed", allocations },
-  };
+  const plan = (proposal_id: string, of: readonly (readonly [string, number])[]): Proposal => ({
+    ...{ proposal_id, name: proposal_id, description: "In parts.", proposal_status: "committed" },
+    allocations: of.map(([product_id, allocation_percentage]) => ({
+      product_id,
+      pricing_option_id: "cpm",
+      allocation_percentage,
+    })),
+  });
+  const screens = (...parts: readonly number[]) => parts.map((part) => ["screens", part] as const);
+  const plans = [
+    plan("parts", screens(50, 25, 25)),
+    plan("halves", screens(50, 50)),
+    plan("thirds", screens(33.34, 33.33, 33.33)),
+    plan("others", [["film", 40] as const, ...screens(20, 20, 20)]),
+  ];
   const figures: Record<string, object> = {};
   const ports = {
-    catalogue: listedCatalogue([product], [proposal]),
+    catalogue: listedCatalogue([product, { ...product, product_id: "film", channels: ["ctv"] }], plans),
     adServer: { ...notingAdServer().adServer, delivery: async () => figures },
   };
   const seller = await behavingSeller(version, ["sales_guaranteed", "sales_proposal_mode"], {
@@ -58,6 +70,23 @@ for (const version of versions) {
       parts.packages.map(({ budget }: Shown) => budget),
       [5.001, 2.5, 2.5],
     );
+    await close();
+  });
+
+  test(`${version}: a plan's shares are even to the coin, and nothing goes to who has no share`, async () => {
+    const { ask, order, amount, close } = await market(version, "USD", [1]);
+    const budgets = async (proposal_id: string, sum: number): Promise<number[]> =>
+      (await ask("create_media_buy", order({ proposal_id, ...amount(sum) }))).packages.map(
+        ({ budget }: Shown) => budget,
+      );
+    assert.equal(await budgets("halves", 8.2), [4.1, 4.1]);
+    assert.equal(await budgets("thirds", 100), [33.34, 33.33, 33.33]);
+    assert.equal(divided({ amount: 100, currency: "USD" }, [0, 1, 2]), [0, 33.34, 66.66]);
+    const refine = [{ scope: "proposal", proposal_id: "others", action: "include", ask: "shift 50% to ctv" }];
+    const { proposals } = await ask("get_products", { buying_mode: "refine", refine, brand });
+    const moved = proposals.find((one: Shown) => one.proposal_id === "others");
+    const percentages = moved.allocations.map((one: Shown) => one.allocation_percentage);
+    assert.equal(percentages, [50, 16.68, 16.66, 16.66], "they come to a hundred");
     await close();
   });
 

@@ -53,6 +53,9 @@ for (const version of versions) {
 
   test(`${version}: a moment that no clock here reaches ends no order, which would never end by it`, async () => {
     const { ask, refused, close } = await seller();
+    // With a blank for the T it would be read as of 2049.
+    const ancient = { ...order(line("one")), start_time: "asap", end_time: "0049-01-20 00:00:00Z" };
+    assert.is((await refused("create_media_buy", ancient)).field, "end_time");
     const { media_buy_id, packages } = await ask("create_media_buy", order(line("one")));
     for (const end_time of ["2099-12-31T23:59:60Z", "2099-01-20T00:00:00+01"]) {
       const { code, field } = await refused("create_media_buy", { ...order(line("one")), end_time });

@@ -8,7 +8,13 @@ const moment = /^\d{4}-\d\d-\d\d[t\s]\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d(?::?\
 /** What is the caller's own, or of the things that it sells, is kept as it was written. */
 const opaque: ReadonlySet<string> = new Set(["context", "ext", "items"]);
 
-const isLost = (text: string): boolean => moment.test(text) && Number.isNaN(Date.parse(text));
+/** With a blank for the T, years before 100 are read as those of a century near ours: 0050 as 1950, and 0049 as 2049. */
+function isLost(text: string): boolean {
+  if (!moment.test(text)) return false;
+  const at = Date.parse(text);
+  // A zone moves a moment into the year beside the one that is written, and no further.
+  return Number.isNaN(at) || Math.abs(new Date(at).getUTCFullYear() - Number(text.slice(0, 4))) > 1;
+}
 
 function lostIn(value: unknown, at: string): string | undefined {
   if (typeof value === "string") return isLost(value) ? at : undefined;
@@ -34,7 +40,9 @@ function lostIn(value: unknown, at: string): string | undefined {
 export function checkInstants(request: unknown): void {
   const field = lostIn(request, "");
   if (field === undefined) return;
-  throw new ToolError("INVALID_REQUEST", "give a moment with hours and minutes of its zone, and no leap second", {
-    field,
-  });
+  throw new ToolError(
+    "INVALID_REQUEST",
+    "give a moment with a T before its hours, with hours and minutes of its zone, and without a leap second",
+    { field },
+  );
 }

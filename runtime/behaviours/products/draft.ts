@@ -24,16 +24,21 @@ export interface PlanLine {
   readonly overlay?: JsonObject | undefined;
 }
 
-/** The money by share, to the coin of its currency; what is left over by rounding goes to the first. */
+/** Of a coin: what products of binary fractions leave below it. */
+const DUST = 1e-6;
+
+/** The money by share, to the coin of its currency; what is left over by rounding goes to the first that has a share. */
 export function divided(
   { amount: total, currency }: Pick<Money, "amount"> & Partial<Money>,
   shares: readonly number[],
 ): number[] {
   const sum = shares.reduce((all, one) => all + one, 0);
   const coins = coinsIn(currency);
-  const parts = shares.map((one) => Math.floor((total * one * coins) / sum) / coins);
+  // Half of 8.20 is 4.10, though the quotient is a breath less.
+  const parts = shares.map((one) => Math.floor((total * one * coins) / sum + DUST) / coins);
   const rest = summed([total, ...parts.map((one) => -one)]);
-  return parts.map((one, index) => (index === 0 ? summed([one, rest]) : one));
+  const first = shares.findIndex((one) => one > 0);
+  return parts.map((one, index) => (index === first ? summed([one, rest]) : one));
 }
 
 export interface PlanWanted {

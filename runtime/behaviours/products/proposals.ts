@@ -3,6 +3,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { Allocation, Product, Proposal } from "../ports/catalogue.js";
+import { divided } from "./draft.js";
 import { productsOf, queryOf } from "./products.js";
 import { checkOpen, endsOf } from "./proposal-ends.js";
 
@@ -78,11 +79,15 @@ export async function shift(call: BehaviourCall, draft: Proposal, ask: string): 
     return undefined;
   const fixed = target === undefined ? 0 : Math.min(Number(share![1]), 100);
   const others = remaining.filter((one) => one !== target);
-  const sum = others.reduce((total, { allocation_percentage }) => total + allocation_percentage, 0);
+  // To the hundredth, and to a hundred in all: three thirds are 33.34, 33.33 and 33.33.
+  const parts = divided(
+    { amount: 100 - fixed },
+    others.map(({ allocation_percentage }) => allocation_percentage),
+  );
   const scaled = remaining.map((one) =>
     one === target
       ? { ...one, allocation_percentage: others.length === 0 ? 100 : fixed }
-      : { ...one, allocation_percentage: Math.round(((100 - fixed) * one.allocation_percentage * 100) / sum) / 100 },
+      : { ...one, allocation_percentage: parts[others.indexOf(one)]! },
   );
   return { ...draft, allocations: scaled.filter(({ allocation_percentage }) => allocation_percentage > 0) };
 }
