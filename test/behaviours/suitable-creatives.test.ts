@@ -2,6 +2,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { exampleProducts, listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
+import { STANDARD_AGENT } from "../../runtime/behaviours/ports/example-formats.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
 const price = { pricing_option_id: "cpm", pricing_model: "cpm", currency: "USD", floor_price: 1 };
@@ -13,6 +14,7 @@ const catalogue = listedCatalogue([
   ...exampleProducts,
   product("spots", ["video_standard_15s"]),
   product("tiles", ["display_300x250_image"]),
+  product("sizes", ["display_300x250_image", "display_728x90_image"]),
   product("sound", ["audio_30s"]),
   product("anything", []),
 ]);
@@ -113,6 +115,60 @@ for (const version of versions) {
     // Who orders before he uploads is not asked what it will be.
     const early = order([packageOf("spots", { creative_assignments: [{ creative_id: "later" }] })]);
     await seller.ask("create_media_buy", early);
+    await seller.close();
+  });
+
+  test(`${version}: a creative that packages name is not sent as what their product does not take`, async () => {
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
+    type Line = { action: string; errors?: { code: string; message: string }[] };
+    const sync = async (...creatives: object[]): Promise<Line[]> =>
+      (await seller.ask("sync_creatives", { ...key(), account, creatives })).creatives;
+    const named = (creative_id: string) => ({ creative_assignments: [{ creative_id }] });
+    const { media_buy_id } = await seller.ask("create_media_buy", order([packageOf("spots", named("later"))]));
+    const [refused] = await sync({ ...tile, creative_id: "later" });
+    assert.is(refused?.action, "failed");
+    assert.match(refused?.errors?.[0]?.message ?? "", /product spots takes video, and the creative is display/);
+    assert.is((await sync({ ...short, creative_id: "later" }))[0]?.action, "created");
+    // Sent again: a spot that became too long is not taken, and the one before stays.
+    assert.is((await sync({ ...long, creative_id: "later" }))[0]?.action, "failed");
+    assert.is((await sync({ ...short, creative_id: "later", name: "Renamed" }))[0]?.action, "updated");
+    // One package brings it, and another of the same order names it.
+    const both = [
+      packageOf("tiles", { creatives: [{ ...tile, creative_id: "both" }] }),
+      packageOf("spots", named("both")),
+    ];
+    assert.is((await seller.refused("create_media_buy", order(both))).code, "CREATIVE_REJECTED");
+    await seller.ask("update_media_buy", { ...key(), account, media_buy_id, canceled: true });
+    assert.is((await sync({ ...tile, creative_id: "later" }))[0]?.action, "updated", "what is over holds nothing");
+    await seller.close();
+  });
+
+  test(`${version}: of one medium and size, an image is no HTML, and a tag is no film`, async () => {
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
+    const html = {
+      ...{
+        creative_id: "html",
+        name: "html",
+        format_id: { agent_url: "https://other.example/mcp", id: "rich_300x250" },
+      },
+      assets: { markup: { asset_type: "html", content: "<b>Shoes</b>", width: 300, height: 250 } },
+    };
+    const assigned = async (product_id: string, creative: { creative_id: string }, more: object = {}) => {
+      const { packages } = await seller.ask("create_media_buy", order([packageOf(product_id, more)]));
+      const [{ package_id }] = packages;
+      const assignments = [{ creative_id: creative.creative_id, package_id }];
+      const request = { ...key(), account, creatives: [creative], assignments };
+      const { creatives } = await seller.ask("sync_creatives", request);
+      return creatives[0].assigned_to?.includes(package_id) ?? creatives[0].assignment_errors[package_id];
+    };
+    assert.is(await assigned("tiles", html), "product tiles takes image, and the creative is html5");
+    assert.is(await assigned("tiles", tile), true);
+    assert.is(await assigned("sizes", board), true);
+    const narrowed = { format_ids: [{ agent_url: STANDARD_AGENT, id: "display_300x250_image" }] };
+    assert.match(await assigned("sizes", board, narrowed), /has a size that product sizes does not take/);
+    assert.is(await assigned("sizes", tile, narrowed), true);
+    const brings = packageOf("sizes", { ...narrowed, creatives: [{ ...board, creative_id: "brought" }] });
+    assert.is((await seller.refused("create_media_buy", order([brings]))).field, "packages[0].creatives[0]");
     await seller.close();
   });
 }

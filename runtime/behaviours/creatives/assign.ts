@@ -121,7 +121,7 @@ async function assignOne(
   if (named.canceled === true) return "it is canceled";
   const product = await findProduct(call, named.product_id);
   const shown = creative && { ...creative.more, ...creative };
-  const against = product && shown && (await unsuitable(call, product, shown));
+  const against = product && shown && (await unsuitable(call, product, shown, named.terms));
   if (against !== undefined) return against.message;
   if (rehearsed !== undefined) return undefined;
   const { creative_assignments: before } = named;

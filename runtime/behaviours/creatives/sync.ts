@@ -21,6 +21,7 @@ import { formatProblems, uploadProblems } from "../library/review.js";
 import type { CreativeUpload } from "../ports/creatives.js";
 import { assignAll, type WantedAssignment } from "./assign.js";
 import { knowsNames } from "./identity.js";
+import { type PlacedUpload, placeProblems } from "./placed.js";
 
 interface Wanted {
   readonly account: AccountRef;
@@ -112,11 +113,9 @@ interface LocalizedUpload extends CreativeUpload {
   readonly localization?: Localization | null;
 }
 
-interface Upload {
-  readonly accountId: string;
+interface Upload extends PlacedUpload {
   readonly upload: LocalizedUpload;
   readonly dryRun: boolean;
-  readonly field: string;
   /** What buys are to be told of, when all of the request is taken. */
   readonly changes: CreativeChange[];
 }
@@ -157,13 +156,16 @@ async function languageProblems(call: BehaviourCall, { upload, field }: Upload):
   return [{ code: "VALIDATION_ERROR", message, field: `${field}.localization`, recovery: "correctable" }];
 }
 
-/** Uploads that come with a package of a buy. @throws ToolError CREATIVE_REJECTED */
+/** Uploads that come with a package of a buy, whose others may name them too. @throws ToolError CREATIVE_REJECTED */
 export async function storeCreatives(
   call: BehaviourCall,
   accountId: string,
-  uploads: readonly CreativeUpload[],
+  {
+    uploads = [],
+    packages = [],
+  }: { readonly uploads?: readonly CreativeUpload[] | undefined } & Pick<Upload, "packages">,
 ): Promise<void> {
-  const all = { accountId, dryRun: false, changes: [] };
+  const all = { accountId, packages, dryRun: false, changes: [] };
   await readCreatives(
     call,
     uploads.map(({ creative_id }) => creative_id),
@@ -188,6 +190,8 @@ async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObjec
   // What is sent again is wanted again.
   if (before?.content === content && before.status !== "archived")
     return { action: "unchanged", status: before.status, ...read };
+  const misplaced = await placeProblems(call, given);
+  if (misplaced.length > 0) return misplaced;
   const verdict = await reviewed(call, upload, before?.status);
   if (typeof verdict !== "string") return verdict;
   const made: Creative = {

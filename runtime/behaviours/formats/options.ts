@@ -29,12 +29,16 @@ const kinds: Readonly<Record<string, string>> = {
   daast: "audio_daast",
 };
 
+/** The canonical format that an asset of a type makes; undefined of text and links, which every format may have. */
+export const kindOfAsset = (type: unknown): string | undefined =>
+  typeof type === "string" && Object.hasOwn(kinds, type) ? kinds[type] : undefined;
+
 /** What the format is made of decides which canonical one it narrows. */
 export function canonicalKind({ assets = [], canonical, more }: CreativeFormat): string {
   const stated = canonical?.kind ?? (more?.canonical as { kind?: string } | undefined)?.kind;
   if (stated !== undefined) return stated;
   const types = assets.map(({ asset_type }) => asset_type);
-  const known = types.map((type) => kinds[type]).find((kind) => kind !== undefined);
+  const known = types.map(kindOfAsset).find((kind) => kind !== undefined);
   return known ?? "image";
 }
 

@@ -1,8 +1,8 @@
 /** Whether a creative can run in what a product sells: a banner is no spot, and a leaderboard is no rectangle. */
 import type { JsonObject } from "../../contract/index.js";
 import { misfits } from "../formats/fit.js";
-import { formatFromId, formatsNamed, formatsOf } from "../formats/formats.js";
-import { type DeclaredOption, formatOptions, isOption, type OptionRef } from "../formats/options.js";
+import { formatFromId, formatsNamed, formatsOf, sameFormat } from "../formats/formats.js";
+import { type DeclaredOption, formatOptions, isOption, kindOfAsset, type OptionRef } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { itemsIn } from "../frame/items-in.js";
 import type { Product } from "../ports/catalogue.js";
@@ -54,16 +54,51 @@ function mainIn(assets: CreativeAssets): Main | undefined {
   return undefined;
 }
 
-/** What a product takes, in terms of canonical formats. */
-const optionsOf = (call: BehaviourCall, { product_id, formats, more }: Product): Promise<readonly DeclaredOption[]> =>
+/** Something that a product takes, in terms of canonical formats. */
+interface Taken {
+  readonly option: DeclaredOption;
+  /** Nobody describes it: what its name says is all there is, and that is no more than a medium and a measure. */
+  readonly guessed: boolean;
+}
+
+const takenBy = (call: BehaviourCall, { product_id, formats, more }: Product): Promise<readonly Taken[]> =>
   call.once(`options of ${product_id}`, async () => {
     const named = itemsIn<FormatId>(more?.format_ids);
     const foreign = named.map(({ id, agent_url }) => ({ ...formatFromId(id), agent_url }));
+    const known = await formatsOf(call);
+    const own = [...(await formatsNamed(call, formats)), ...foreign];
     return [
-      ...formatOptions(call.agentUrl, [...(await formatsNamed(call, formats)), ...foreign], call.shapes),
-      ...itemsIn<DeclaredOption>(more?.format_options),
+      ...formatOptions(call.agentUrl, own, call.shapes).map((option, at) => ({
+        option,
+        guessed: !known.has(formats[at] ?? ""),
+      })),
+      ...itemsIn<DeclaredOption>(more?.format_options).map((option) => ({ option, guessed: false })),
     ];
   });
+
+/** What a package says of the formats that it is for. */
+interface Chosen {
+  readonly format_ids?: readonly FormatId[];
+  readonly format_option_refs?: readonly OptionRef[];
+  readonly format_kind?: string;
+  readonly params?: JsonObject;
+}
+
+/** Of what the product takes, what its package is for; all of it where the package chooses none. */
+function chosenOf(all: readonly Taken[], chosen: Chosen): readonly Taken[] {
+  const { format_ids: ids = [], format_option_refs: refs = [], format_kind: kind, params } = chosen;
+  const isNamed = ({ option: { v1_format_ref: own = [], format_option_id: id } }: Taken): boolean =>
+    own.some((one) => ids.some((other) => sameFormat(one, other))) || refs.some((ref) => ref.format_option_id === id);
+  const named = ids.length > 0 || refs.length > 0 ? all.filter(isNamed) : all;
+  const described =
+    kind === undefined
+      ? named
+      : named
+          .filter(({ option }) => option.format_kind === kind)
+          .map((one) => ({ ...one, option: { ...one.option, params: { ...one.option.params, ...params } } }));
+  // What the product took when it was ordered, and does not list any more, chooses nothing.
+  return described.length > 0 ? described : all;
+}
 
 /** Parameters that bound what a medium is measured by. */
 const measures: Readonly<Record<Medium, readonly string[]>> = {
@@ -86,28 +121,56 @@ function isMeasured(
   return misfits({ ...bounds, slots }, { [slot]: shown as CreativeAsset }).length === 0;
 }
 
-/** Why a creative cannot run in a product; undefined where it can, or where nobody can tell. */
-export async function unsuitable(call: BehaviourCall, product: Product, shown: Shown): Promise<Unsuitable | undefined> {
+/** The canonical formats that its assets of a medium make, and the one it says it is. */
+const kindsIn = (assets: CreativeAssets, medium: Medium, stated: string | undefined): readonly string[] => [
+  ...(mediumOf(stated) === medium ? [stated!] : []),
+  ...Object.values(assets)
+    .flat()
+    .flatMap(({ asset_type: type }: CreativeAsset) => kindOfAsset(type) ?? [])
+    .filter((kind) => mediumOf(kind) === medium),
+];
+
+/** Who writes `product ... takes image and html5` names each once. */
+const listed = (all: readonly unknown[]): string => [...new Set(all)].join(" and ");
+
+/**
+ * Why a creative cannot run in a product; undefined where it can, or where nobody can tell.
+ * @param chosen what its package says of formats
+ */
+export async function unsuitable(
+  call: BehaviourCall,
+  product: Product,
+  shown: Shown,
+  chosen: Chosen = {},
+): Promise<Unsuitable | undefined> {
   const { format_id: named, format_kind, format_option_ref: ref, assets } = shown;
-  const options = await optionsOf(call, product);
+  const all = chosenOf(await takenBy(call, product), chosen);
   const isListed = ({ v1_format_ref: refs = [] }: DeclaredOption): boolean => refs.some(({ id }) => id === named?.id);
-  if (options.length === 0 || options.some((one) => isListed(one) || (ref !== undefined && isOption(one, ref))))
-    return undefined;
-  const known = named && ((await formatsOf(call)).get(named.id) ?? formatFromId(named.id));
+  const isTaken = ({ option }: Taken): boolean => isListed(option) || (ref !== undefined && isOption(option, ref));
+  if (all.length === 0 || all.some(isTaken)) return undefined;
+  const described = named && (await formatsOf(call)).get(named.id);
+  const known = named && (described ?? formatFromId(named.id));
   const [own] = known === undefined ? [] : formatOptions(call.agentUrl, [known], call.shapes);
   const main = mainIn(assets);
   const medium = main?.medium ?? mediumOf(format_kind ?? own?.format_kind);
-  const taken = options.map((one) => mediumOf(one.format_kind));
+  const taken = all.map(({ option }) => mediumOf(option.format_kind));
   if (medium === undefined || taken.includes(undefined)) return undefined;
   const { product_id } = product;
   const code = (word: string, other = "CREATIVE_REJECTED"): string => (call.shapes.knowsError(word) ? word : other);
   const generic = code("CREATIVE_VALIDATION_FAILED_GENERIC");
   if (!taken.includes(medium)) {
-    const all = [...new Set(taken)].join(" and ");
-    return { code: generic, message: `product ${product_id} takes ${all}, and the creative is ${medium}` };
+    return { code: generic, message: `product ${product_id} takes ${listed(taken)}, and the creative is ${medium}` };
   }
-  const measured = options.filter((_, at) => taken[at] === medium);
-  if (main === undefined || measured.some((one) => isMeasured(main, own?.params, one))) return undefined;
+  const ofMedium = all.filter((_, at) => taken[at] === medium);
+  const kinds = kindsIn(assets, medium, format_kind ?? (described && own?.format_kind));
+  const ofKind = ofMedium.filter(
+    ({ option, guessed }) => guessed || kinds.length === 0 || kinds.includes(option.format_kind ?? ""),
+  );
+  if (ofKind.length === 0) {
+    const wanted = listed(ofMedium.map(({ option }) => option.format_kind));
+    return { code: generic, message: `product ${product_id} takes ${wanted}, and the creative is ${listed(kinds)}` };
+  }
+  if (main === undefined || ofKind.some(({ option }) => isMeasured(main, own?.params, option))) return undefined;
   const what = medium === "display" ? "size" : "length";
   return {
     code: medium === "display" ? code("CREATIVE_SIZE_MISMATCH", generic) : generic,

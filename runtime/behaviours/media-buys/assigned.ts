@@ -50,6 +50,8 @@ interface SuitableOptions {
   readonly accountId: string;
   readonly uploads: readonly CreativeUpload[] | undefined;
   readonly before?: readonly CreativeAssignment[];
+  /** What the package says of the formats that it is for. */
+  readonly formats: Parameters<typeof unsuitable>[3];
   /** Where the package stands in the request. */
   readonly field: string;
 }
@@ -71,7 +73,7 @@ export async function checkSuitable(
     if (sent === undefined && of.before?.some((one) => one.creative_id === id)) continue;
     const found = sent === undefined ? await creativeFor(call, id, of.accountId) : undefined;
     const shown = sent?.one ?? (found && { ...found.more, ...found });
-    const against = shown && (await unsuitable(call, product, shown));
+    const against = shown && (await unsuitable(call, product, shown, of.formats));
     if (against === undefined) continue;
     const at = sent === undefined ? `creative_assignments[${index}]` : `creatives[${sent.at}]`;
     throw new ToolError(against.code, against.message, { field: `${of.field}.${at}` });

@@ -75,9 +75,10 @@ export async function updatedPackage(
   // What was taken before was looked at before, unless its placements change.
   if (assigns || overlay !== undefined)
     checkAssigned(call, assigned, overlay ?? before, `${field}.creative_assignments`);
-  const of = { accountId: buy.account_id, uploads: creatives, before: one.creative_assignments, field };
+  const formats = { ...one.terms, ...keptTerms(wanted) };
+  const of = { accountId: buy.account_id, uploads: creatives, before: one.creative_assignments, formats, field };
   if (assigns) await checkSuitable(call, product, assigned, of);
-  if (creatives !== undefined) await storeCreatives(call, buy.account_id, creatives);
+  if (creatives !== undefined) await storeCreatives(call, buy.account_id, { uploads: creatives });
   const { bid_price: held, ...rest } = one;
   // A policy takes the place of a bid price that was given before it.
   const bid = bid_price !== undefined && isAuction(option) ? bid_price : wanted.bidding == null ? held : undefined;

@@ -102,7 +102,8 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
       ? request.packages === undefined && request.proposal_id !== undefined
       : request.accepted.parent_proposal_id !== undefined || request.proposal_id !== undefined;
   const guaranteed = !committed && (await promisesImpressions(call, packages));
-  for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
+  for (const { creatives } of request.packages ?? [])
+    await storeCreatives(call, account.account_id, { uploads: creatives, packages });
   const zone = await buyZone(call, packages);
   const buy: MediaBuy = {
     media_buy_id: call.id("mb"),

@@ -99,7 +99,8 @@ export async function newPackage(
   checkTerms(call, wanted, found, field);
   const assigned = assignments(wanted.creative_assignments, wanted.creatives);
   checkAssigned(call, assigned, overlay, `${field}.creative_assignments`);
-  await checkSuitable(call, found, assigned, { accountId: flight.accountId, uploads: wanted.creatives, field });
+  const of = { accountId: flight.accountId, uploads: wanted.creatives, formats: wanted, field };
+  await checkSuitable(call, found, assigned, of);
   const start = wanted.start_time ?? flight.start;
   const end = wanted.end_time ?? flight.end;
   checkDates(start, end, field);

@@ -182,7 +182,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
   const flight = { start: start ?? from, end: end ?? to, accountId: buy.account_id };
   for (const [index, wanted] of (request.new_packages ?? []).entries()) {
     const added = await newPackage(call, wanted, flight, `new_packages[${index}]`);
-    await storeCreatives(call, buy.account_id, wanted.creatives ?? []);
+    await storeCreatives(call, buy.account_id, { uploads: wanted.creatives, packages: [added] });
     packages.push(added);
     done.push({ action: "package_added", package_id: added.package_id });
   }

@@ -1,0 +1,48 @@
+/** Creatives where packages have them already: named before they were sent, or sent again as something else. */
+import type { ProtocolError } from "../../contract/index.js";
+import { type BuyPackage, buyIsOver, buysOf, isLivePackage } from "../buys/buys.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { unsuitable } from "../library/suitable.js";
+import type { CreativeUpload } from "../ports/creatives.js";
+import { findProduct } from "../products/products.js";
+
+/** An upload, and whose it is. */
+export interface PlacedUpload {
+  readonly accountId: string;
+  readonly upload: CreativeUpload;
+  readonly field: string;
+  /** Packages that come with the same request, and are kept after it. */
+  readonly packages?: readonly BuyPackage[];
+}
+
+/** The account's live packages by the creatives that they name: buys are read once for all of a request. */
+const placesOf = (call: BehaviourCall, accountId: string): Promise<ReadonlyMap<string, readonly BuyPackage[]>> =>
+  call.once(`places of creatives of ${accountId}`, async () => {
+    const places = new Map<string, BuyPackage[]>();
+    for (const buy of await buysOf(call)) {
+      if (buy.account_id !== accountId || buyIsOver(call, buy)) continue;
+      for (const one of buy.packages.filter(isLivePackage))
+        for (const { creative_id: id } of one.creative_assignments) places.set(id, [...(places.get(id) ?? []), one]);
+    }
+    return places;
+  });
+
+/**
+ * A banner that is sent under the name of a spot would run where spots are sold, or nowhere: it is refused, and what was there
+ * stays.
+ */
+export async function placeProblems(
+  call: BehaviourCall,
+  { accountId, upload, field, packages = [] }: PlacedUpload,
+): Promise<ProtocolError[]> {
+  const { creative_id: id } = upload;
+  const beside = packages.filter((one) => one.creative_assignments.some(({ creative_id }) => creative_id === id));
+  for (const one of [...beside, ...((await placesOf(call, accountId)).get(id) ?? [])]) {
+    const product = await findProduct(call, one.product_id);
+    const against = product && (await unsuitable(call, product, upload, one.terms));
+    if (against === undefined) continue;
+    const message = `package ${one.package_id} has it: ${against.message}`;
+    return [{ code: against.code, message, field, recovery: "correctable" }];
+  }
+  return [];
+}
