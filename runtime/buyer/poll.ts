@@ -75,6 +75,7 @@ async function pollIn(dependencies: BuyerCallDependencies, of: PolledCall, moved
     const found = readTask(of, outcome);
     if (found !== undefined) return found;
     const spoken = moved ? undefined : await spokenNow(dependencies, of, outcome);
+    if (spoken !== undefined && "kind" in spoken) return spoken;
     if (spoken !== undefined) return pollIn(dependencies, { ...of, ...spoken }, true);
     // Of several refusals the one that says most: some agents have a tool under one of the names, and refuse all the same.
     const told = firstError(outcome);
@@ -88,16 +89,23 @@ async function pollIn(dependencies: BuyerCallDependencies, of: PolledCall, moved
   return own ?? { kind: "refused", error };
 }
 
-/** What the agent speaks since it refuses the release of the call; undefined where it refuses something else. */
+/**
+ * What the agent speaks since it refuses the release of the call; undefined where it refuses something else. One that does not say
+ * with its refusal is asked: what was agreed with it is no longer true.
+ */
 async function spokenNow(
   { negotiation }: BuyerCallDependencies,
   { release, signal }: PolledCall,
   outcome: ExchangeResult,
-): Promise<Pick<PolledCall, "release" | "pinBy"> | undefined> {
+): Promise<Pick<PolledCall, "release" | "pinBy"> | Extract<Polled, { kind: "failed" }> | undefined> {
   if (firstError(outcome)?.code !== "VERSION_UNSUPPORTED") return undefined;
-  negotiation.revise(outcome.payload);
+  if (!negotiation.revise(outcome.payload) && negotiation.known()?.release === release) negotiation.expire();
   const now = await negotiation.get(signal);
-  if (!now.ok || now.pinned.release === release) return undefined;
+  if (!now.ok) {
+    if (now.failure.recovery !== "transient") return undefined;
+    return { kind: "failed", error: firstError(now.failure), afterMs: undefined };
+  }
+  if (now.pinned.release === release) return undefined;
   return { release: now.pinned.release, pinBy: now.pinned.pinBy };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { components } from "../../generated/registry/openapi.js";
 import { AdbindError } from "../errors.js";
+import { retryAfterInSeconds } from "../net/retry-after.js";
 import { timerMs } from "../timers.js";
 import { type ClientOperation, places, type RegistryRequest, type RegistryResponse } from "./client-places.js";
 
@@ -115,14 +116,6 @@ function outgoing(baseUrl: string, id: ClientOperation, request: Readonly<Record
   return { method, url: `${baseUrl}${path}${query.size > 0 ? `?${query}` : ""}`, body: undefined };
 }
 
-function retryAfterOf(response: Response): number | undefined {
-  const text = response.headers.get("retry-after");
-  if (text === null) return undefined;
-  if (/^\d+$/.test(text)) return Number(text);
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
-}
-
 const failure = (error: string, code: string | undefined, more: Partial<RegistryFailure> = {}): RegistryFailure => ({
   ok: false,
   status: undefined,
@@ -146,7 +139,11 @@ async function read(response: Response): Promise<RegistryAnswer<unknown>> {
   return failure(
     typeof error === "string" ? error : `status ${response.status}`,
     typeof code === "string" ? code : undefined,
-    { status: response.status, body, retryAfterSeconds: retryAfterOf(response) },
+    {
+      status: response.status,
+      body,
+      retryAfterSeconds: retryAfterInSeconds(response.headers.get("retry-after") ?? undefined, Date.now()),
+    },
   );
 }
 

@@ -80,6 +80,9 @@ test("without an approval nothing is sent, whatever the reason", async () => {
   const cases: [string, Says][] = [
     ["GOVERNANCE_DENIED", said({ verdict: "denied" })],
     ["GOVERNANCE_DENIED", said({ verdict: "approved", expires_at: past })],
+    ["GOVERNANCE_DENIED", said({ verdict: "approved", expires_at: "at the end of the day" })],
+    ["GOVERNANCE_DENIED", said({ verdict: "approved", expires_at: 1_577_836_800 })],
+    ["GOVERNANCE_DENIED", said({ verdict: "approved", expires_at: "" })],
     ["GOVERNANCE_DENIED", said({ verdict: "perhaps" })],
     ["GOVERNANCE_CONDITIONS", said({ verdict: "conditions", conditions: [] })],
     [

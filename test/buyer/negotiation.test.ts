@@ -126,6 +126,7 @@ test("a task is asked for in the release that its agent has gone over to meanwhi
   for (const [told, details] of [
     ["with the releases it has", { supported_versions: ["3.0"] }],
     ["without a word of others", {}],
+    ["once the hour is over", {}],
   ] as const) {
     let gone = false;
     const refusal = failing({ code: "VERSION_UNSUPPORTED", message: "no", recovery: "correctable", details });
@@ -144,8 +145,8 @@ test("a task is asked for in the release that its agent has gone over to meanwhi
       async ({ buyer, clock }) => {
         const called = await buyer.tools.create_media_buy(order);
         gone = true;
-        // Who is not told which there are asks when the hour is over.
-        if (told === "without a word of others") clock.ms += 3_600_001;
+        // Who is not told which there are asks, as when the hour is over.
+        if (told === "once the hour is over") clock.ms += 3_600_001;
         const { status, data } = await called.waitForCompletion();
         assert.equal([told, status, (data as JsonObject).media_buy_id], [told, "completed", "mb-1"]);
       },

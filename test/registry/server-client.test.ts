@@ -93,6 +93,29 @@ client("it gives back what asks for a longer wait than it may make, or comes too
   assert.is(often.ok === false && often.status, 503);
 });
 
+client("a time without a zone is one of GMT, and no time is waited for longer than an hour", async () => {
+  const zone = process.env.TZ;
+  process.env.TZ = "America/New_York";
+  try {
+    const { registry } = make({ maxWaitMs: 1, retries: 1 });
+    const at = new Date(Date.now() + 60_000);
+    const [day, date, month, year, time] = at.toUTCString().split(" ");
+    for (const [asked, least, most] of [
+      [`${day!.slice(0, 3)} ${month} ${date!.replace(/^0/, " ")} ${time} ${year}`, 57, 61],
+      ["99999999999999999999", 3_600, 3_600],
+      ["7, 30", 30, 30],
+    ] as const) {
+      nock(BASE).get("/api/registry/stats").reply(429, { error: "Too many requests" }, { "retry-after": asked });
+      const answer = await registry.readStats({});
+      const seconds = answer.ok ? undefined : answer.retryAfterSeconds;
+      assert.ok(seconds !== undefined && seconds >= least && seconds <= most, `${asked}: ${seconds}`);
+    }
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
+});
+
 /** A server that answers as its path says; an interceptor cannot hang up or stay silent. */
 async function odd(): Promise<{ url: string; seen: string[]; close: () => void }> {
   const seen: string[] = [];
