@@ -1,8 +1,9 @@
 /** Tools over MCP's streamable HTTP, by the official SDK: without a session where the agent knows how, else with one. */
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, SdkError, SdkErrorCode, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../contract/index.js";
 import { extractMcpResponse, extractTransportError } from "../../extract/index.js";
 import { hasLongText, MAX_TEXT_CHARS, parseObject, textItems } from "../../extract/mcp.js";
+import { timerMs } from "../../timers.js";
 import { unlessAborted } from "../../unless-aborted.js";
 import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
 import { shortText, WireFault, wireFaultIn } from "../fault.js";
@@ -10,8 +11,12 @@ import { answersOnly } from "./answers-only.js";
 import { deniesSession } from "./denied-session.js";
 import { sdkWords } from "./sdk-words.js";
 
-/** Pages of `tools/list` read at most: an agent that never ends its list must not hold the caller. */
-const MAX_PAGES = 50;
+/**
+ * Pages of `tools/list` read at most, and how many times one request's time all of them have: an agent that never ends its list
+ * must not hold the caller. A list that is longer is an error, since whoever has a part of it takes the rest for what is not there.
+ */
+const MAX_PAGES = 250;
+const LIST_TIMES = 10;
 
 /** Opens a connection, in the newest revision both sides have. @throws WireFault, or an error with the `code` and `data` of JSON-RPC */
 export async function openMcp(dependencies: CallerDependencies, signal: AbortSignal | undefined): Promise<Connection> {
@@ -52,16 +57,16 @@ export async function openMcp(dependencies: CallerDependencies, signal: AbortSig
       return readResult(result as JsonObject, word);
     },
     async tools(given) {
-      const names: string[] = [];
-      let cursor: string | undefined;
-      for (let page = 0; page < MAX_PAGES; page++) {
-        const params = cursor === undefined ? undefined : { cursor };
-        const listed = await inSession(given, (client) => client.listTools(params, limits(given))).catch(inWords);
-        names.push(...listed.tools.map(({ name }) => name));
-        cursor = listed.nextCursor;
-        if (cursor === undefined) break;
+      const over = AbortSignal.timeout(timerMs(LIST_TIMES * timeoutMs));
+      const until = given === undefined ? over : AbortSignal.any([given, over]);
+      try {
+        // The SDK asks for page after page.
+        const listed = await inSession(until, (client) => client.listTools(undefined, limits(until)));
+        return listed.tools.map(({ name }) => name);
+      } catch (error) {
+        given?.throwIfAborted();
+        throw endless(error, over) ?? inWords(error);
       }
-      return names;
     },
     close: () => current.then(endSession),
   };
@@ -86,7 +91,7 @@ async function beginSession(
   { url, fetchFor }: CallerDependencies,
   limits: { readonly timeout: number; readonly signal?: AbortSignal },
 ): Promise<Session> {
-  const options = { capabilities: {}, versionNegotiation: { mode: "auto" } } as const;
+  const options = { capabilities: {}, versionNegotiation: { mode: "auto" }, listMaxPages: MAX_PAGES } as const;
   const client = new Client({ name: "adbind", version: "0.1.0" }, options);
   const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: answersOnly(tolerant(fetchFor({}))) });
   await client.connect(transport, limits);
@@ -101,10 +106,18 @@ function endsSession(error: unknown, { transport }: Session, word: string): bool
   return deniesSession(status, said) && extractTransportError(said, word) === null;
 }
 
+/** A list of tools that has no end, or none in its time. */
+function endless(error: unknown, over: AbortSignal): WireFault | undefined {
+  const pages = error instanceof SdkError && error.code === SdkErrorCode.ListPaginationExceeded;
+  if (!pages && !over.aborted) return undefined;
+  const more = pages ? `has more than ${MAX_PAGES} pages` : "takes too long";
+  return new WireFault(`The agent's list of tools ${more}: have it list more at once`, {});
+}
+
 /** Whoever lists tools is told what is wrong with the list, not the dump of it. */
-function inWords(error: unknown): never {
+function inWords(error: unknown): Error {
   const words = sdkWords(error);
-  throw error instanceof Error && words === error.message ? error : new Error(words, { cause: error });
+  return error instanceof Error && words === error.message ? error : new Error(words, { cause: error });
 }
 
 /** A result is judged by who asked for it, not by the schema that the agent lists. */
