@@ -66,6 +66,8 @@ export interface ListedData extends BrandData {
 export interface OptOutData {
   /** Nothing is fetched any more of a domain and what is under it, and what was found ends. @returns the publishers that ended */
   optOut(domain: string): Promise<string[]>;
+  /** Ends what `optOut` had not ended when its process was killed. @returns the domains whose owners had opted out so */
+  endOptedOut(): Promise<string[]>;
   /** @returns whether its owner had opted out */
   optIn(domain: string): Promise<boolean>;
   optedOut(): Promise<{ readonly domain: string; readonly since: string }[]>;

@@ -5,7 +5,15 @@ import { brandFileState, removeBrandFile } from "../store/registry-brands.js";
 import { claimantsAbout, removeClaimsAbout } from "../store/registry-claims.js";
 import { lockDomain } from "../store/registry-crawl.js";
 import { publishersByDomain } from "../store/registry-lookups.js";
-import { activeUnder, addOptOut, optOuts, publishersUnder, removeOptOut } from "../store/registry-opt-outs.js";
+import {
+  activeUnder,
+  addOptOut,
+  optOutEnded,
+  optOuts,
+  optOutsEnding,
+  publishersUnder,
+  removeOptOut,
+} from "../store/registry-opt-outs.js";
 import { awaitNewPublishers, lockPublishers, updatePublishers } from "../store/registry-publishers.js";
 import { fileProblem } from "./file-problems.js";
 import type { OptOutData } from "./listed-types.js";
@@ -63,6 +71,23 @@ function* end(q: Query, domains: readonly string[], now: number): Coroutine<void
   yield* finish(q, { ...written, counts }, now);
 }
 
+/** Ends all that is known of a domain whose owner has opted out, and of what is under it. */
+async function endUnder(db: Database, domain: string, now: () => number): Promise<string[]> {
+  // A crawl that is just being kept has not seen the wish: it is waited for, and what it keeps ends with the rest.
+  for (const active of await db.query((q) => activeUnder(q, domain)))
+    await db.write((q) => lockDomain(q, active, now()));
+  // So are those who make publishers: of one that nobody knew a claim may be about to be kept.
+  await db.write(awaitNewPublishers);
+  const domains = await db.query((q) => publishersUnder(q, domain));
+  for (let at = 0; at < domains.length; at += ENDED_AT_ONCE) {
+    const some = domains.slice(at, at + ENDED_AT_ONCE);
+    await db.write((q) => forgetClaims(q, some));
+    await db.write((q) => end(q, some, now()));
+  }
+  await db.write((q) => optOutEnded(q, domain));
+  return domains;
+}
+
 export const optOutData = ({
   db,
   now,
@@ -75,17 +100,11 @@ export const optOutData = ({
   async optOut(text) {
     const domain = domainOf(text);
     await db.write((q) => addOptOut(q, domain, now()));
-    // A crawl that is just being kept has not seen the wish: it is waited for, and what it keeps ends with the rest.
-    for (const active of await db.query((q) => activeUnder(q, domain)))
-      await db.write((q) => lockDomain(q, active, now()));
-    // So are those who make publishers: of one that nobody knew a claim may be about to be kept.
-    await db.write(awaitNewPublishers);
-    const domains = await db.query((q) => publishersUnder(q, domain));
-    for (let at = 0; at < domains.length; at += ENDED_AT_ONCE) {
-      const some = domains.slice(at, at + ENDED_AT_ONCE);
-      await db.write((q) => forgetClaims(q, some));
-      await db.write((q) => end(q, some, now()));
-    }
+    return endUnder(db, domain, now);
+  },
+  async endOptedOut() {
+    const domains = await db.query(optOutsEnding);
+    for (const domain of domains) await endUnder(db, domain, now);
     return domains;
   },
   optIn: async (text) => {

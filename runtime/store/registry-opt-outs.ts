@@ -31,11 +31,25 @@ export function* activeUnder(q: Query, domain: string): Coroutine<string[]> {
   return (yield* q.rows<{ domain: string }>(text, [domain, `%.${domain}`])).map((row) => row.domain);
 }
 
+/** What `source` is while what was known of a domain is being ended: whoever does that may be killed before he has done it. */
+const ENDING = "operator, ending";
+
 export const addOptOut = (q: Query, domain: string, since: number): Coroutine<unknown> =>
-  q.rows("insert into adbind_crawl_opt_outs (domain, since, source) values (?, ?, 'operator') on conflict do nothing", [
-    domain,
-    since,
-  ]);
+  q.rows(
+    `insert into adbind_crawl_opt_outs (domain, since, source) values (?, ?, '${ENDING}') ` +
+      `on conflict (domain) do update set source = '${ENDING}'`,
+    [domain, since],
+  );
+
+/** All that was known of a domain has ended. */
+export const optOutEnded = (q: Query, domain: string): Coroutine<number> =>
+  q.run(`update adbind_crawl_opt_outs set source = 'operator' where domain = ? and source = '${ENDING}'`, [domain]);
+
+/** Domains of which not all that was known has ended. */
+export function* optOutsEnding(q: Query): Coroutine<string[]> {
+  const text = `select domain from adbind_crawl_opt_outs where source = '${ENDING}' order by domain`;
+  return (yield* q.rows<{ domain: string }>(text)).map((row) => row.domain);
+}
 
 export function* removeOptOut(q: Query, domain: string): Coroutine<boolean> {
   return (yield* q.run("delete from adbind_crawl_opt_outs where domain = ?", [domain])) > 0;

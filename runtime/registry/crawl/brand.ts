@@ -140,6 +140,7 @@ function outcomeOf({ kind }: NotFetched): "absent" | "invalid" | "unreachable" {
     case "status":
     case "answer":
     case "aborted":
+    case "opted_out":
       return "unreachable";
   }
 }

@@ -144,7 +144,7 @@ export async function crawlDomain(context: CrawlContext, domain: string): Promis
   return {
     result: of({ ...failed, outcome: found.outcome }),
     last: of({ ...failed, outcome: found.malformed ? "invalid" : found.outcome }),
-    retry: found.outcome === "unreachable",
+    retry: found.outcome === "unreachable" && !found.leftAlone,
     aborted: found.aborted,
     error: found.message,
     detail: found.detail,

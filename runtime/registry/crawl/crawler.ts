@@ -18,6 +18,7 @@ import { isOptedOut } from "../../store/registry-opt-outs.js";
 import { type Attempts, crawlAttempts } from "./attempts.js";
 import { hostedChecks } from "./hosted.js";
 import { inspector } from "./inspect.js";
+import { findingNone, leavingAlone, type OptedOut } from "./left-alone.js";
 import type { Origin } from "./locate.js";
 import { crawlMetrics } from "./metrics.js";
 import { pacedFetch } from "./pace.js";
@@ -41,17 +42,18 @@ interface Fetching {
 }
 
 /** The caller's fetch and lookup; in place of one that is not given, one of our own that is closed with the crawler. */
-function fetchingOf(options: CrawlerOptions, publicUrl: string): Fetching {
+function fetchingOf(options: CrawlerOptions, publicUrl: string, optedOut: OptedOut): Fetching {
   const names = options.lookup === undefined ? openNameLookup() : undefined;
   const lookup = options.lookup ?? names!.lookup;
-  if (options.fetch !== undefined) return { fetch: options.fetch, lookup, close: async () => names?.close() };
+  if (options.fetch !== undefined)
+    return { fetch: leavingAlone(options.fetch, optedOut), lookup, close: async () => names?.close() };
   const own = createGuardedFetch({
     // With the registry's address, so that operators of origins know whom to ask.
     userAgent: `${ROBOT_NAME} (+${new URL(publicUrl).origin})`,
-    lookup,
+    lookup: findingNone(lookup, optedOut),
   });
   return {
-    fetch: pacedFetch(own),
+    fetch: leavingAlone(pacedFetch(own), optedOut),
     lookup,
     close() {
       names?.close();
@@ -107,9 +109,9 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { data, now = options.store.now ?? Date.now, random = Math.random, logger: log } = options;
   const metrics = crawlMetrics(options.meter);
   const store = options.store.database;
-  const { fetch, lookup, close } = fetchingOf(options, publicUrl);
-  const stopping = new AbortController();
   const optedOut = (domain: string) => store.query((q) => isOptedOut(q, domain));
+  const { fetch, lookup, close } = fetchingOf(options, publicUrl, optedOut);
+  const stopping = new AbortController();
   const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
   const shared = sharedFiles(now);
   const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile, shared };

@@ -3,6 +3,7 @@ import { isJsonObject } from "../../contract/json-object.js";
 import { parseStrict } from "../../json.js";
 import { type Fetcher, type NetCode, netCodes, type RedirectPolicy } from "../../net/index.js";
 import type { JsonRecord } from "../../signing/discovery/fetch-json.js";
+import { isLeftAlone } from "./left-alone.js";
 
 export type { JsonRecord };
 
@@ -15,7 +16,7 @@ const MAX_DEPTH = 64;
 
 /**
  * What kept a document away. `connection`: no usable connection, or nothing we connect to; `redirect`: one we do not
- * follow; `status`: any but 200, 404 and 410; `answer`: no HTTP, or a compressed body.
+ * follow; `status`: any but 200, 404 and 410; `answer`: no HTTP, or a compressed body; `opted_out`: its owner wants nothing fetched.
  */
 export type FaultKind =
   | "timeout"
@@ -27,7 +28,8 @@ export type FaultKind =
   | "answer"
   | "syntax"
   | "shape"
-  | "aborted";
+  | "aborted"
+  | "opted_out";
 
 export interface NotFetched {
   readonly ok: false;
@@ -109,6 +111,8 @@ export const notFetched = (
   more: Partial<Pick<NotFetched, "status" | "bytes" | "detail">> = {},
 ): NotFetched => ({ ok: false, kind, status: null, bytes: null, detail: message, ...more, message });
 
+const LEFT_ALONE = "the file stands where the owner wants nothing fetched";
+
 /** GET; any status is an answer. */
 export async function fetchAny(fetch: Fetcher, url: string, request: DocumentRequest): Promise<Fetched | NotFetched> {
   const { signal, ...rest } = request;
@@ -119,6 +123,7 @@ export async function fetchAny(fetch: Fetcher, url: string, request: DocumentReq
     ...(signal !== undefined && { signal }),
   });
   if (result.ok) return { ok: true, status: result.status, body: result.body, url: result.url };
+  if (isLeftAlone(result)) return notFetched("opted_out", LEFT_ALONE);
   return notFetched(kindOf(result.code), netMessage(result.code, request.maxBytes), {
     detail: `${result.code}: ${result.detail}`,
   });

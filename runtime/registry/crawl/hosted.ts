@@ -40,6 +40,7 @@ function answerOf({ kind, message: detail, status }: NotFetched): OriginAnswer {
     case "status":
     case "answer":
     case "aborted":
+    case "opted_out":
       return { verdict: "unknown", reason: "transient", detail };
   }
 }

@@ -70,6 +70,8 @@ export interface NotLocated extends FileProvenance {
   /** Something came back that is no JSON: a deployment under way, or a mistake. */
   readonly malformed: boolean;
   readonly aborted: boolean;
+  /** It stands where nothing is fetched: asking again changes nothing. */
+  readonly leftAlone: boolean;
   readonly message: string;
   readonly detail: string;
   /** With `held`: when what was found is taken if it stays. */
@@ -82,6 +84,7 @@ const notLocated = (found: NotFetched, provenance: Partial<FileProvenance>, poin
   outcome: outcomeOf(found, pointed),
   malformed: found.kind === "syntax",
   aborted: found.kind === "aborted",
+  leftAlone: found.kind === "opted_out",
   message: found.message,
   detail: found.detail,
   heldUntil: null,
@@ -107,6 +110,7 @@ function outcomeOf({ kind }: NotFetched, pointed: boolean): NotLocated["outcome"
     case "answer":
     case "syntax":
     case "aborted":
+    case "opted_out":
       return "unreachable";
   }
 }

@@ -26,6 +26,11 @@ export const registryUpkeep = ({
         run: () => data.recomputeEffect(),
       },
       {
+        name: "end what is known of owners who opted out",
+        meanwhile: "some of it is told still, where whoever noted the wish was killed over it",
+        run: () => data.endOptedOut(),
+      },
+      {
         name: "forget what ended long ago",
         meanwhile: "the feed tells what ended for longer than it must",
         run: () => data.forgetGone(),

@@ -17,6 +17,7 @@ const rates = "remove rate counters that are over";
 const tokens = "remove expired tokens and sessions";
 const reports = "remove reports that have expired";
 const effect = "let authorizations begin and end";
+const optOuts = "end what is known of owners who opted out";
 const forget = "forget what ended long ago";
 
 let filled = 0;
@@ -47,6 +48,7 @@ export const registry: World = {
     { step: tokens, table: "adbind_issuer_state" },
     { step: reports, table: "adbind_registry_reports" },
     { step: effect, table: "adbind_registry_authorizations", where: `changes_at <= ${NOW}` },
+    { step: optOuts, table: "adbind_crawl_opt_outs", where: "source like '%ending'" },
     { step: forget, table: "adbind_registry_feed", where: `gone = 1 and at < ${NOW - 150 * DAY_MS}` },
   ],
   breaches: [
@@ -56,10 +58,12 @@ export const registry: World = {
     { table: "adbind_issuer_state", how: "gone", fails: [tokens] },
     { table: "adbind_registry_reports", how: "delete", fails: [reports] },
     { table: "adbind_registry_reports", how: "gone", fails: [reports] },
+    { table: "adbind_crawl_opt_outs", how: "update", fails: [optOuts] },
+    { table: "adbind_crawl_opt_outs", how: "gone", fails: [optOuts] },
     { table: "adbind_registry_authorizations", how: "update", fails: [effect] },
     { table: "adbind_registry_authorizations", how: "gone", fails: [effect] },
     { table: "adbind_registry_properties", how: "gone", fails: [effect] },
-    { table: "adbind_registry_publishers", how: "gone", fails: [effect] },
+    { table: "adbind_registry_publishers", how: "gone", fails: [effect, optOuts] },
     { table: "adbind_registry_profiles", how: "gone", fails: [effect] },
     { table: "adbind_registry_profiles", how: "update", fails: [effect] },
     { table: "adbind_registry_feed", how: "update", fails: [effect] },
@@ -75,6 +79,7 @@ export const registry: World = {
     await rows(store, [
       "insert into adbind_rates values ('k', 1, 1)",
       "insert into adbind_issuer_state (model, id, payload, expires) values ('Session', 'i', '{}', 1)",
+      "insert into adbind_crawl_opt_outs values ('quiet.example', 1, 'operator, ending') on conflict (domain) do update set source = excluded.source",
       "insert into adbind_registry_reports (id, kind, body, bytes, expires) values ('r', 'k', '{}', 2, 1)",
     ]);
   },
