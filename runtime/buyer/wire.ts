@@ -135,7 +135,9 @@ async function exchange(settings: BuyerSettings, { seen }: WireUse, outbound: Ou
   }
   if (!result.ok) {
     const retryable = result.retryable || unread.has(result.code);
-    throw new WireFault(`No answer from the agent: ${result.code}`, { retryable });
+    // Whoever has to mend a certificate has to know what is wrong with it.
+    const why = result.code === "tls_failed" ? ` (${shortText(result.detail)})` : "";
+    throw new WireFault(`No answer from the agent: ${result.code}${why}`, { retryable });
   }
   const text = new TextDecoder().decode(result.body);
   if (result.status >= 300) {
