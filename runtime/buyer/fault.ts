@@ -32,6 +32,9 @@ const byRpcCode: Readonly<Record<number, readonly [code: string, recovery: Recov
  */
 const undone: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602, -32029, -32028, -32027]);
 
+/** A2A's own: the agent sends no notifications, and what was asked with a place for them was not done. */
+const NO_PUSH = -32003;
+
 export const localError = (
   code: string,
   message: string,
@@ -110,6 +113,13 @@ export function missOfRpc(
 ): Miss {
   const stated = extractTransportError({ error }, word);
   if (stated !== null) return { error: stated, lost: false };
+  if (refused && error.code === NO_PUSH)
+    return {
+      error: localError("UNSUPPORTED_FEATURE", shortText(error.message), "correctable", {
+        field: "push_notification_config",
+      }),
+      lost: false,
+    };
   const [code, recovery] = byRpcCode[error.code] ?? ["SERVICE_UNAVAILABLE", "correctable"];
   return { error: localError(code, shortText(error.message), recovery), lost: !refused && !undone.has(error.code) };
 }

@@ -135,6 +135,9 @@ export const isLacking = (error: ProtocolError | undefined): boolean =>
 /** A task by A2A's own means; undefined where the agent keeps none under this id, or its tool's task has another. */
 function nativeTask(outcome: ExchangeResult): Polled | undefined {
   const { status } = outcome.answer;
+  // Most agents have no data for what they are at: that it is under way is all there is to say.
+  if (outcome.payload === null && (status === "submitted" || status === "working"))
+    return { kind: "task", task: { status }, answer: outcome.answer, expected: undefined };
   const failedHere = status === "failed" && (outcome.answer.data as Failure).raw === undefined;
   if (failedHere || outcome.payload === null) return undefined;
   return {

@@ -21,6 +21,8 @@ interface AgentOptions {
   readonly answer?: (asked: Asked) => JsonObject;
   /** What a task is, when it is asked for; by default none is known. */
   readonly told?: () => JsonObject;
+  /** Members of the answer to an order that stand in place of the usual ones. */
+  readonly envelope?: JsonObject;
   /** Where the card is. */
   readonly at?: string;
   readonly card?: (url: string) => JsonObject;
@@ -57,7 +59,7 @@ const cardOf = (version: Version, url: string): JsonObject => ({
 
 async function withAgent(
   version: Version,
-  { answer = () => ({}), told, at = "/.well-known/agent-card.json", card }: AgentOptions,
+  { answer = () => ({}), told, envelope, at = "/.well-known/agent-card.json", card }: AgentOptions,
   work: (buyer: Buyer, asked: Asked[]) => Promise<void>,
 ): Promise<void> {
   const heard: Asked[] = [];
@@ -77,7 +79,7 @@ async function withAgent(
     }
     heard.push(asked);
     const none = { error: { code: -32001, message: "Task not found" } };
-    if (skill === "create_media_buy") return reply({ result: answer(asked) });
+    if (skill === "create_media_buy") return reply({ result: answer(asked), ...envelope });
     reply(asked.params.message === undefined && told !== undefined ? { result: told() } : none);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -131,6 +133,36 @@ for (const version of ["0.3", "1.0"] as const) {
       );
     });
 
+  for (const name of ["submitted", "working"])
+    test(`${version}: a task that is ${name}, and has no data meanwhile, is waited for however often it is asked for`, () => {
+      let asked = 0;
+      return withAgent(
+        version,
+        {
+          answer: () => wrapped(version, task(version, name)),
+          told: () => (++asked < 12 ? task(version, name) : task(version, "completed", bought(version))),
+        },
+        async (buyer) => {
+          const called = await buyer.tools.create_media_buy(order);
+          const end = await called.waitForCompletion();
+          assert.equal([end.status, asked], ["completed", 12], JSON.stringify(end));
+        },
+      );
+    });
+
+  test(`${version}: the answer to another request is none, and one without an id is this one's`, async () => {
+    const answer = (): JsonObject => wrapped(version, task(version, "completed", bought(version)));
+    for (const [id, status] of [
+      ["of-another", "failed"],
+      [null, "completed"],
+    ] as const)
+      await withAgent(version, { answer, envelope: { id } }, async (buyer) => {
+        const called = await buyer.tools.create_media_buy(order);
+        assert.equal([called.answer.status, called.attempts], [status, 1]);
+        if (id !== null) assert.match(String(firstOf(called.answer).message), /answered another request: of-another/);
+      });
+  });
+
   test(`${version}: the task that a message names is followed, with data in it and without`, async () => {
     for (const parts of [[data(version, { status: "submitted" })], []]) {
       const told = (): JsonObject => task(version, "completed", bought(version));
@@ -163,6 +195,12 @@ for (const version of ["0.3", "1.0"] as const) {
       },
     ));
 }
+
+test("a card whose places are none is no card, in words that say so", () =>
+  withAgent("1.0", { card: (url) => ({ ...cardOf("1.0", url), supportedInterfaces: [null] }) }, async (buyer) => {
+    const { answer } = await buyer.tools.create_media_buy(order);
+    assert.match(String(firstOf(answer).message), /is no agent card: it lists no skills, or places that are none/);
+  }));
 
 test("a card that names no place to call is said to, and nothing is tried again", async () => {
   const interfaces = {

@@ -39,13 +39,19 @@ export async function openA2a(
     job: (client: Awaited<ReturnType<typeof clientFor>>) => Promise<unknown>,
   ): Promise<WireAnswer> => {
     let raw: unknown;
-    const client = await clientFor({ ...use, seen: (message) => (raw = message) }).catch(noPlace(card));
+    let asked: unknown;
+    const edit = (message: JsonObject): JsonObject => {
+      asked = message.id;
+      return use.edit?.(message) ?? message;
+    };
+    const client = await clientFor({ ...use, edit, seen: (message) => (raw = message) }).catch(noPlace(card));
     try {
       await job(client);
     } catch (error) {
       // An error of JSON-RPC, or one the SDK finds in an answer that can be read all the same.
       if (member(raw, "result") === undefined) throw rpcError(raw) ?? error;
     }
+    ofRequest(member(raw, "id"), asked);
     return readTask(member(raw, "result"), word);
   };
   return {
@@ -66,6 +72,15 @@ export async function openA2a(
     tools: async () => card.skills.map(({ id }) => id),
     close: async () => {},
   };
+}
+
+/**
+ * What answers another request is not this one's: whoever stands between has mixed them up, and it may be another caller's. Some
+ * agents leave the id out, or write it as a text.
+ */
+function ofRequest(id: unknown, asked: unknown): void {
+  if (id === undefined || id === null || asked === undefined || String(id) === String(asked)) return;
+  throw new WireFault(shortText(`The agent answered another request: ${id} and not ${asked}`), { retryable: true });
 }
 
 /** A card that names no place where we could be heard: nothing was sent, and asking again changes nothing. */

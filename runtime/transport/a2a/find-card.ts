@@ -18,7 +18,8 @@ function placesOf(url: string): readonly string[] {
 const isNone = (status: number | undefined): boolean =>
   status !== undefined && (status < 400 || status === 404 || status === 405 || status === 410);
 
-const isCard = (found: AgentCard | undefined): found is AgentCard => Array.isArray(found?.skills);
+const isCard = (found: AgentCard | undefined): found is AgentCard =>
+  Array.isArray(found?.skills) && (found.supportedInterfaces ?? []).every((one) => typeof one?.url === "string");
 
 /** @throws Error where there is none, or where that cannot be told */
 export async function findCard(url: string, fetchImpl: typeof globalThis.fetch): Promise<AgentCard> {
@@ -31,7 +32,8 @@ export async function findCard(url: string, fetchImpl: typeof globalThis.fetch):
       status = response.status;
       return response;
     };
-    const none = (): Error => new Error(`what ${at} answers is no agent card: it lists no skills`);
+    const none = (): Error =>
+      new Error(`what ${at} answers is no agent card: it lists no skills, or places that are none`);
     try {
       const resolver = new DefaultAgentCardResolver({ fetchImpl: noting, legacyCompat: { enabled: true } });
       const found = await resolver.resolve(at, "");
