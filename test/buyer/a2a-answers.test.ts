@@ -163,6 +163,19 @@ for (const version of ["0.3", "1.0"] as const) {
       });
   });
 
+  test(`${version}: an answer with both a result and an error is neither`, async () => {
+    const answer = (): JsonObject => wrapped(version, task(version, "completed", bought(version)));
+    for (const [error, status] of [
+      [{ code: -32603, message: "boom" }, "failed"],
+      [null, "completed"],
+    ] as const)
+      await withAgent(version, { answer, envelope: { error } }, async (buyer) => {
+        const called = await buyer.tools.create_media_buy(order);
+        assert.equal([called.answer.status, called.attempts], [status, 1], JSON.stringify(called.answer));
+        if (error !== null) assert.match(String(firstOf(called.answer).message), /both a result and an error/);
+      });
+  });
+
   test(`${version}: the task that a message names is followed, with data in it and without`, async () => {
     for (const parts of [[data(version, { status: "submitted" })], []]) {
       const told = (): JsonObject => task(version, "completed", bought(version));

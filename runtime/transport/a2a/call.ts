@@ -51,6 +51,9 @@ export async function openA2a(
       // An error of JSON-RPC, or one the SDK finds in an answer that can be read all the same.
       if (member(raw, "result") === undefined) throw rpcError(raw) ?? error;
     }
+    // Two minds: what became of the call is not known.
+    if (member(raw, "result") !== undefined && (member(raw, "error") ?? null) !== null)
+      throw new WireFault("The agent's answer has both a result and an error", { retryable: true });
     ofRequest(member(raw, "id"), asked);
     return readTask(member(raw, "result"), word);
   };
