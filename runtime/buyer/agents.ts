@@ -3,11 +3,14 @@ import { isJsonObject, type JsonObject } from "../contract/index.js";
 import type { OAuthOptions } from "./oauth/types.js";
 import { badBuyerOption } from "./settings.js";
 import type { AgentRef, BuyerAuth, TransportChoice } from "./types.js";
+import type { BuyerWebhooks } from "./webhooks.js";
 
 /** An agent as `createBuyer` takes it. */
 export interface NamedAgent {
   readonly agent: AgentRef & object;
   readonly auth?: BuyerAuth;
+  /** Where its webhooks arrive: a route of a receiver speaks for one sender. */
+  readonly webhooks?: BuyerWebhooks;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

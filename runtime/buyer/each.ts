@@ -48,7 +48,10 @@ export interface Buyers<R extends Release = Release> {
   close(): Promise<void>;
 }
 
-/** Options of every buyer; `agents` by name, as `agentsFrom` gives them or as a URL each. */
+/**
+ * Options of every buyer; `agents` by name, as `agentsFrom` gives them or as a URL each. Agents of several sellers have `webhooks` of
+ * their own each; those that are given for all need a `sender`.
+ */
 export type BuyersOptions<R extends Release> = Omit<BuyerOptions<R>, "agent"> & {
   readonly agents: Readonly<Record<string, AgentRef | NamedAgent>>;
 };
@@ -95,13 +98,25 @@ async function one<T>(agent: string, job: () => Promise<T>, signal: AbortSignal)
   }
 }
 
+type GivenAgent = AgentRef | NamedAgent;
+
+/** A receiver's route speaks for one sender: the second agent there would be refused with its first call that takes long. */
+function checkRoutes(agents: Readonly<Record<string, GivenAgent>>, shared: BuyerOptions["webhooks"]): void {
+  if (shared === undefined || shared.sender !== undefined) return;
+  const there = Object.entries(agents).filter(([, given]) => typeof given !== "object" || !("webhooks" in given));
+  if (there.length < 2) return;
+  const names = there.map(([name]) => name).join(", ");
+  throw badBuyerOption("webhooks", `one route speaks for one seller, and ${names} would share it: give each its own`);
+}
+
 /** Makes buyers of many agents, by what makes one. @throws AdbindError `buyer_option_invalid` */
 export function createBuyersBy<R extends Release>(
   make: (options: BuyerOptions<R>) => Buyer<R>,
   { agents, ...shared }: BuyersOptions<R>,
 ): Buyers<R> {
+  checkRoutes(agents, shared.webhooks);
   const made = new Map<string, Buyer<R>>();
-  const byName = new Map<string, { readonly name: string; readonly given: AgentRef | NamedAgent }>();
+  const byName = new Map<string, { readonly name: string; readonly given: GivenAgent }>();
   for (const [name, given] of Object.entries(agents)) byName.set(agentName(name), { name, given });
   const of = (agent: string): Buyer<R> => {
     const known = byName.get(agentName(agent));

@@ -3,8 +3,9 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { agentsFrom, createBuyers } from "../../runtime/buyer/index.js";
 import { type Says, startAgent } from "../support/agent.js";
+import { PUBLIC_URL, SELLER, setup } from "../support/receiver.js";
 import { codeOf } from "../support/thrown.js";
-import { capabilities, release, scene } from "./fixtures.js";
+import { capabilities, order, release, scene } from "./fixtures.js";
 
 test("agents come from a file and the environment, which wins; secrets may stay in it", async () => {
   const file = {
@@ -57,6 +58,38 @@ test("who answers by the deadline is heard, and who does not is named", async ()
     await buyers.close();
     await quick.close();
     await never.close();
+  }
+});
+
+test("agents of several sellers have a route of webhooks each: one that they would share is refused at once", async () => {
+  const hooks = await setup();
+  const pushed: unknown[] = [];
+  const agent = await startAgent({
+    answer: ({ tool, push }) => {
+      if (tool === "get_agent_capabilities") return { payload: capabilities() };
+      pushed.push(push?.url);
+      return { payload: { status: "submitted", task_id: "task-1" } };
+    },
+  });
+  const at = (place: string) => ({ receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/${place}` });
+  const agents = { north: agent.mcp, south: { agent: { url: agent.mcp } } };
+  const shared = { release, allowLocal: true, webhooks: at("all") };
+  assert.is(await codeOf(() => createBuyers({ ...shared, agents })), "buyer_option_invalid");
+  await createBuyers({ ...shared, agents: { north: agent.mcp } }).close();
+  await createBuyers({ ...shared, webhooks: { ...at("all"), sender: SELLER }, agents }).close();
+  const own = (place: string) => ({ agent: { url: agent.mcp }, webhooks: { ...at(place), sender: SELLER } });
+  const buyers = createBuyers({ release, allowLocal: true, agents: { north: own("north"), south: own("south") } });
+  try {
+    const called = await buyers.each("all", (buyer) => buyer.call("create_media_buy", order));
+    assert.equal(
+      called.map((one) => one.ok && one.value.answer.status),
+      ["submitted", "submitted"],
+    );
+    assert.equal(pushed.sort(), [at("north").url, at("south").url]);
+  } finally {
+    await buyers.close();
+    await agent.close();
+    await hooks.close();
   }
 });
 
