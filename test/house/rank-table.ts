@@ -236,7 +236,7 @@ export const ranks: Readonly<Record<string, readonly string[]>> = {
     "server/ transfer/",
     "index",
   ],
-  "runtime/registry/crawl/": ["document types values", "*", "crawl attempts inspect", "crawler", "index"],
+  "runtime/registry/crawl/": ["left-alone", "document types values", "*", "crawl attempts inspect", "crawler", "index"],
   "runtime/registry/feed/": ["cursor changes", "*"],
   "runtime/registry/server/": [
     "*",
