@@ -19,7 +19,7 @@ import { endedCall } from "./fault.js";
 import type { Intent } from "./intent.js";
 import { keptTask, notRepeatable, thrownAgain } from "./intents.js";
 import { KeptCall } from "./kept-call.js";
-import { isCapabilitiesTool, type PinnedRelease } from "./negotiation.js";
+import { isCapabilitiesTool, type PinnedRelease, speaksAnother } from "./negotiation.js";
 import { type PinBy, pinOf } from "./pin.js";
 import { type RegisteredPush, refusesWebhook, registerWebhook, withOperations } from "./push.js";
 import { noSuchTool, type Routed, routed } from "./route.js";
@@ -153,7 +153,7 @@ export class ToolInvocation {
     if (unkept !== undefined) return unkept;
     const outcome = await this.sent(tool, args, pinned);
     const error = firstError(outcome);
-    if (error?.code === "VERSION_UNSUPPORTED" && !this.revised && negotiation.revise(outcome.payload)) {
+    if (await speaksAnother(negotiation, outcome, { release: this.release, signal, tried: this.revised })) {
       this.revised = true;
       await this.registered?.forget();
       // Nothing was done, and there may be no release to call in.

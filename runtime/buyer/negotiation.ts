@@ -12,7 +12,7 @@ import { peerProfile } from "../facts/index.js";
 import { stubTool } from "../facts/stub-tool.js";
 import type { RequestCapability } from "../signing/index.js";
 import type { ExchangeResult } from "./exchange.js";
-import { failedHere } from "./exchange.js";
+import { failedHere, firstError } from "./exchange.js";
 import { localError } from "./fault.js";
 import { majorOf, type PinBy, pinOf } from "./pin.js";
 import type { BuyerSettings } from "./settings.js";
@@ -134,6 +134,24 @@ export function createNegotiation({ settings, wire }: { settings: BuyerSettings;
       current = undefined;
     },
   };
+}
+
+/**
+ * Whether an agent that has refused a call's release has another to be called in. Who names none with its refusal is asked: what was
+ * agreed is no longer true.
+ * @param of `tried`: the call has gone over to another before
+ */
+export async function speaksAnother(
+  negotiation: Negotiation,
+  { answer, payload }: Pick<ExchangeResult, "answer" | "payload">,
+  of: { readonly release: Release; readonly signal: AbortSignal | undefined; readonly tried: boolean },
+): Promise<boolean> {
+  if (of.tried || firstError({ answer })?.code !== "VERSION_UNSUPPORTED") return false;
+  if (negotiation.revise(payload)) return true;
+  if (negotiation.known()?.release !== of.release) return false;
+  negotiation.expire();
+  const now = await negotiation.get(of.signal);
+  return now.ok && now.pinned.release !== of.release;
 }
 
 type Declared = { ok: true; declared: JsonObject | null } | { ok: false; failure: ExchangeResult };

@@ -16,34 +16,34 @@ export const budgets: Record<string, number> = {
   "adbind/signing": 148,
   "adbind/signing/web": 146,
   // Asking an agent over both transports, and the rules of releases, are part of it.
-  "adbind/signing/discovery": 176,
+  "adbind/signing/discovery": 181,
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by
   // principal. The functions of the schema are text of it, and where an application's transaction is.
-  "adbind/store": 358,
+  "adbind/store": 368,
   // Both engines, with their tables, and what finds the primary of several servers.
-  "adbind/db": 171,
-  "adbind/queue": 373,
+  "adbind/db": 176,
+  "adbind/queue": 380,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
-  "adbind/receiver": 321,
+  "adbind/receiver": 323,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 856,
+  "adbind/sender": 865,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 2168,
+  "adbind/behaviours": 2196,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
-  "adbind/buyer": 188,
-  "adbind/buyer/web": 172,
+  "adbind/buyer": 193,
+  "adbind/buyer/web": 176,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "adbind-cli/conformance": 689,
+  "adbind-cli/conformance": 698,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1447,
+  "adbind-cli/registry": 1480,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 677,
+  "adbind/testing": 688,
 };
