@@ -180,29 +180,6 @@ test("VERSION_UNSUPPORTED names what is served: the call is made again in it, un
     },
   ));
 
-test("VERSION_UNSUPPORTED without a word of others has the agent asked which it has", async () => {
-  for (const [spoken, status, calls, asked] of [
-    ["3.0", "completed", 2, 2],
-    ["3.1", "failed", 1, 2],
-  ] as const) {
-    let declared = 0;
-    await withScene(
-      {
-        declares: () => ({ payload: capabilities({}, { supported_versions: [declared++ === 0 ? "3.1" : spoken] }) }),
-        answer: ({ args }) =>
-          args.proto_version === "3.1"
-            ? failing({ code: "VERSION_UNSUPPORTED", message: "no" })
-            : { payload: { media_buy_id: "mb1", packages: [] } },
-      },
-      async (made) => {
-        const called = await made.buyer.tools.create_media_buy(order);
-        assert.equal([called.answer.status, made.calls().length, declared], [status, calls, asked]);
-        assert.is(new Set(made.calls().map(({ args }) => args.idempotency_key)).size, 1);
-      },
-    );
-  }
-});
-
 test("nothing in common is a terminal answer, not an exception", () =>
   withScene(
     { declares: capabilities({}, { supported_versions: ["4.0"], major_versions: [4] }) },

@@ -154,6 +154,29 @@ test("a task is asked for in the release that its agent has gone over to meanwhi
   }
 });
 
+test("VERSION_UNSUPPORTED without a word of others has the agent asked which it has", async () => {
+  for (const [spoken, status, calls, asked] of [
+    ["3.0", "completed", 2, 2],
+    ["3.1", "failed", 1, 2],
+  ] as const) {
+    let declared = 0;
+    await withScene(
+      {
+        declares: () => ({ payload: capabilities({}, { supported_versions: [declared++ === 0 ? "3.1" : spoken] }) }),
+        answer: ({ args }) =>
+          args.proto_version === "3.1"
+            ? failing({ code: "VERSION_UNSUPPORTED", message: "no" })
+            : { payload: { media_buy_id: "mb1", packages: [] } },
+      },
+      async (made) => {
+        const called = await made.buyer.tools.create_media_buy(order);
+        assert.equal([called.answer.status, made.calls().length, declared], [status, calls, asked]);
+        assert.is(new Set(made.calls().map(({ args }) => args.idempotency_key)).size, 1);
+      },
+    );
+  }
+});
+
 test("an answer has a bound and a call a deadline, and either is told", async () => {
   const code = (called: { answer: { data: unknown } }) =>
     (called.answer.data as { errors: JsonObject[] }).errors[0]?.code;
