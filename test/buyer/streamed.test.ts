@@ -57,6 +57,14 @@ test("what an agent asks in its answer is answered by nothing: it has its caller
   const ways = {
     events: (answer: string) => ({ events: [...pings, answer].map((one) => `data: ${one}\n\n`) }),
     array: (answer: string) => ({ http: 200, headers: JSON_TYPE, body: `[${[...pings, answer].join()}]` }),
+    created: (answer: string) => ({
+      ...{ http: 201, headers: EVENTS_TYPE },
+      body: [...pings, answer].map((one) => `data: ${one}\n\n`).join(""),
+    }),
+    "created, as an array": (answer: string) => ({
+      ...{ http: 203, headers: JSON_TYPE },
+      body: `[${[...pings, answer].join()}]`,
+    }),
   };
   for (const [way, says] of Object.entries(ways)) {
     const guarded = createGuardedFetch({ allowHttp: true, allowLoopback: true });
@@ -106,6 +114,21 @@ test("a stream that ends without an answer is told as that, and its whole time i
       assert.ok(performance.now() - began < 60_000);
       assert.is(answer.status, "failed");
       assert.match(JSON.stringify(answer.data), "has none to the request among its messages");
+    },
+  ));
+
+test("a request that comes in place of an answer is told as that, and its whole time is not waited for", () =>
+  withScene(
+    {
+      answer: () => ({ http: 200, headers: JSON_TYPE, body: `{"jsonrpc":"2.0","id":77,"method":"ping"}` }),
+      buyer: { timeoutMs: 120_000, retry: { attempts: 1 } },
+    },
+    async ({ buyer, calls }) => {
+      const began = performance.now();
+      const { answer } = await buyer.tools.create_media_buy(order);
+      assert.ok(performance.now() - began < 60_000);
+      assert.match(JSON.stringify(answer.data), "has none to the request");
+      assert.is(calls().length, 1);
     },
   ));
 

@@ -19,11 +19,12 @@ function answerAmong(messages: readonly unknown[], isId: (id: unknown) => boolea
   return answer === undefined ? undefined : JSON.stringify(answer);
 }
 
-/** The messages of a body that has several; undefined of any other. */
+/** The messages of a body where they are not an answer alone, which is left as it came; so is what cannot be read. */
 function messagesIn(text: string): readonly unknown[] | undefined {
-  if (!text.trimStart().startsWith("[")) return undefined;
   try {
-    return JSON.parse(text) as readonly unknown[];
+    const said = JSON.parse(text) as JsonObject | readonly unknown[] | null;
+    if (Array.isArray(said)) return said;
+    return (said as JsonObject | null)?.method === undefined ? undefined : [said];
   } catch {
     // It is the SDK's to say what is wrong with it.
     return undefined;
@@ -34,13 +35,15 @@ function messagesIn(text: string): readonly unknown[] | undefined {
 export function answersOnly(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
+    const { status, ok, body } = response;
     const id = idOf(init?.body);
-    if (id === undefined || response.status !== 200) return response;
+    // Of any status that is good the SDK hears messages, as long as there is a body.
+    if (id === undefined || !ok || body === null) return response;
     const headers = Object.fromEntries(response.headers);
     const text = await response.text();
     const stream = isEventStream(headers);
     const messages = stream ? undefined : messagesIn(text);
-    if (!stream && messages === undefined) return new Response(text, { status: 200, headers });
+    if (!stream && messages === undefined) return new Response(text, { status, headers });
     // Some servers give a number back as a text, and the SDK takes it.
     const isId = (one: unknown): boolean => String(one) === String(id);
     const answer = stream ? answerAmongEvents(text, isId) : answerAmong(messages!, isId);
@@ -48,6 +51,6 @@ export function answersOnly(fetch: typeof globalThis.fetch): typeof globalThis.f
       // It may have acted on the request all the same.
       throw new WireFault("The agent's answer has none to the request among its messages", { retryable: true });
     }
-    return new Response(answer, { status: 200, headers: { ...headers, "content-type": "application/json" } });
+    return new Response(answer, { status, headers: { ...headers, "content-type": "application/json" } });
   };
 }
