@@ -86,14 +86,13 @@ async function checkMoved(parts: MoveParts, endpoint: string, url: string): Prom
 }
 
 async function moveAll(parts: MoveParts, move: Move): Promise<Found[]> {
-  const found: Found[] = [];
+  // Before channels: what a task has held is a channel's own where the task ends meanwhile. No place of it is noted: a move is rare.
+  const found = await moveTasks(parts, move, { column: "reporting", endpoint: move.endpoint });
   for (const endpoint of [move.endpoint, NEVER_NOTED]) {
     for (const column of ["push_endpoint", "a2a_endpoint"] as const)
       found.push(...(await moveTasks(parts, move, { column, endpoint })));
     found.push(...(await moveChannels(parts, move, endpoint)));
   }
-  // No place of theirs is noted: they are few, and a move is rare.
-  found.push(...(await moveTasks(parts, move, { column: "reporting", endpoint: move.endpoint })));
   return found;
 }
 
@@ -162,7 +161,7 @@ async function moveTasks(parts: MoveParts, move: Move, at: Pick<TaskPlace, "colu
     const from: string = after;
     after = await queue.transact(function* (tx): Coroutine<string | undefined> {
       const rows = yield* tables.tasksAt(tx, { ...at, after: from, limit: PAGE_ROWS });
-      for (const row of rows) found.push(...(yield* moveTask(parts, tx, row, move)));
+      for (const row of rows) found.push(...(yield* moveTask(parts, tx, row, { ...move, vias: vias[at.column] })));
       return rows.at(-1)?.task_id;
     });
   }
@@ -235,11 +234,25 @@ function operationIn(
   return stored.endpoint === name && name !== endpointOf({ principal, url }) ? operation : undefined;
 }
 
-function* moveTask(parts: MoveParts, tx: Query, row: TaskTargetRow, move: Move): Coroutine<Found[]> {
+type TaskVia = "push" | "a2a" | "reporting";
+
+/** What of a task is moved by what it was found by: what cannot be opened is found as often as it is looked at. */
+const vias: Readonly<Record<TaskPlace["column"], readonly TaskVia[]>> = {
+  push_endpoint: ["push", "a2a"],
+  a2a_endpoint: ["push", "a2a"],
+  reporting: ["reporting"],
+};
+
+function* moveTask(
+  parts: MoveParts,
+  tx: Query,
+  row: TaskTargetRow,
+  move: Move & { readonly vias: readonly TaskVia[] },
+): Coroutine<Found[]> {
   const { principal, task_id: task } = row;
   const found: Found[] = [];
   let details = JSON.parse(row.details) as TaskDetails;
-  for (const via of ["push", "a2a", "reporting"] as const) {
+  for (const via of move.vias) {
     const stored = details[via] as StoredConfig | undefined;
     if (stored === undefined || endpointIn(principal, stored) !== move.endpoint) continue;
     // What an ended task has held for its buy is the buy's own by now.

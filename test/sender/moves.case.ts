@@ -70,6 +70,34 @@ function placeCase(of: SenderCase): void {
   test.run();
 }
 
+const rights = { rights_id: "r", brand_id: "b", reason: "x", effective_at: "2026-04-18T14:00:00Z" };
+
+const at = "2026-04-18T14:00:00Z";
+const result = {
+  status: "completed",
+  media_buy_id: "mb-1",
+  packages: [],
+  confirmed_at: at,
+  revision: 1,
+  media_buy_status: "active",
+};
+
+/** Transactions of a move of few. */
+const TRANSACTIONS = 8;
+
+/** A queue before one of whose transactions something else happens. */
+const interrupted =
+  (of: SenderCase, before: { left: number; work: () => Promise<void> }): OpenQueue =>
+  async (...args) => {
+    const queue = await (of.queue ?? openQueue)(...args);
+    return queueWith(queue, {
+      async transact(work, key) {
+        if (before.left-- === 0) await before.work();
+        return queue.transact(work, key);
+      },
+    });
+  };
+
 /** What is of no use yet. */
 function heldCase(of: SenderCase): void {
   const test = suiteOf(of, "operations, moves of what is held");
@@ -96,6 +124,53 @@ function heldCase(of: SenderCase): void {
       assert.equal((await sender.tasks.held(taskId)).reporting, { ...reporting, url: to });
     assert.equal((await sender.tasks.held("task-1")).push, push, "what is elsewhere stays");
     assert.equal((await sender.tasks.held("a-stranger")).reporting, reporting);
+  });
+
+  test("registrations of a task whose key is gone are each told once", async (context) => {
+    const there = { url: HOOK, authentication };
+    assert.ok((await context.sender.tasks.register(start(), { push: there })).ok);
+    assert.ok((await context.sender.tasks.hold(start(), { ...there, reporting_frequency: "daily" })).ok);
+    const sender = await reopened(of, context, {
+      secrets: { current: "k2", keys: { k2: new Uint8Array(32).fill(9) } },
+    });
+    const [secret] = await of.rows("select endpoint from adbind_sender_secrets");
+    const moved = await sender.outbox.move(String(secret!.endpoint), "https://new.example/h");
+    assert.equal([moved.registrations, moved.sealed], [0, 2]);
+  });
+
+  test("reports of a buy go to the new place, at whatever moment of a move its task ends", async (context) => {
+    const reporting = { url: HOOK, reporting_frequency: "daily", authentication } as const;
+    const to = "https://new.example/reports";
+    for (let transactions = 0; transactions < TRANSACTIONS; transactions++) {
+      await context.sender.stop();
+      await of.reset();
+      const before = { left: Number.POSITIVE_INFINITY, work: async (): Promise<void> => undefined };
+      const sender = await reopened(of, context, {
+        reports: () => ({ delayed: true, currency: "USD" }),
+        queue: context.looks.opening(interrupted(of, before)),
+      });
+      // Told of there already, so that the endpoint has a name.
+      await sender.channels.subscribe("rights", { resource: "r", principal: "buyer-1" }, { url: HOOK, authentication });
+      await sender.channels.notify("rights", "r", rights);
+      const { endpoint } = (await sender.outbox.endpoints())[0]!;
+      assert.ok((await sender.tasks.hold(start(), reporting)).ok);
+      before.work = async () => {
+        const held = await sender.tasks.held("task-1");
+        await sender.tasks.update("task-1", { status: "completed", result });
+        const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
+        assert.equal(await sender.channels.open(buy, { reporting: held.reporting! }), { ok: true });
+      };
+      before.left = transactions;
+      await sender.outbox.move(endpoint, to);
+      if (before.left >= 0) await before.work();
+      const rows = await of.rows("select config from adbind_channels where resource = 'mb-1' and kind = 'reporting'");
+      assert.equal(
+        rows.map(({ config }) => JSON.parse(String(config)).url),
+        [to],
+        `before transaction ${transactions}`,
+      );
+      context.sender = sender;
+    }
   });
 
   test.run();
@@ -162,7 +237,6 @@ const WRITES = 9;
 function brokenOffCase(of: SenderCase): void {
   const test = suiteOf(of, "operations, moves that are broken off");
   const to = "https://new.example/h";
-  const rights = { rights_id: "r", brand_id: "b", reason: "x", effective_at: "2026-04-18T14:00:00Z" };
 
   test("a move that was killed at any moment is finished by the next one, with every event once and in order", async (context) => {
     for (let written = 0; written < WRITES; written++) {
