@@ -17,7 +17,7 @@ import {
 } from "../store/registry-offerings.js";
 import type { EdgeRow } from "../store/registry-publishers.js";
 import { FreshOffers, KeptOffers, type Offered } from "./offered.js";
-import { inTurns, type Steps, untilDone } from "./steps.js";
+import { inTurns, LargeWork, type Steps, untilDone } from "./steps.js";
 
 /** Most characters of answers kept: fifty thousand usual properties, and some 50 MB with what hangs on them. */
 const KEPT_LIMIT_CHARACTERS = 20_000_000;
@@ -35,6 +35,8 @@ const SMALL_PROPERTIES = 4_000;
 const TOGETHER_PROPERTIES = 50_000;
 /** Of a larger publisher so many are read at a time. */
 const PAGE_PROPERTIES = 2_000;
+/** Requests about so many that they take turns are worked on two at a time: one works while the other waits for the database. */
+const LARGE_AT_ONCE = 2;
 /** How often a publisher is read anew that changes while it is read. */
 const READ_AGAIN = 5;
 
@@ -78,6 +80,7 @@ export class Offers {
    * nothing, and cost the collector more.
    */
   readonly #asked = new LRUCache<string, string>({ max: REMEMBERED_PUBLISHERS });
+  readonly #largeWork = new LargeWork(LARGE_AT_ONCE);
 
   /**
    * Those of some publishers that are known, in no order, each as it is at one time.
@@ -127,13 +130,16 @@ export class Offers {
         else untilDone(work());
       }),
     );
-    for (const work of later) await inTurns(work());
-    for (const row of large) {
-      const properties = await readInPages(db, row);
-      if (properties === undefined) left.push(row.domain);
-      else await inTurns(tell(row, await inTurns(this.#made(row, properties))));
-    }
-    return left;
+    if (later.length + large.length === 0) return left;
+    return this.#largeWork.run(async () => {
+      for (const work of later) await inTurns(work());
+      for (const row of large) {
+        const properties = await readInPages(db, row);
+        if (properties === undefined) left.push(row.domain);
+        else await inTurns(tell(row, await inTurns(this.#made(row, properties))));
+      }
+      return left;
+    });
   }
 
   *#made(row: OfferingRow, properties: readonly OfferedRow[]): Steps<Offered> {

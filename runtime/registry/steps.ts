@@ -81,3 +81,27 @@ function* merged<Item>(
   while (b < other.length) both.push(other[b++]!);
   return both;
 }
+
+/** Large work, of which but some is done at once: what is under way is held in memory, and work that takes turns is all under way. */
+export class LargeWork {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  /** @param most done at once */
+  constructor(most: number) {
+    this.#free = most;
+  }
+
+  /** Does some when it is its turn, in the order in which it came. @throws what it throws */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}

@@ -1,9 +1,11 @@
 /** Requests and publishers that are large; one body for both databases. */
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
+import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
+import type { AnyStore } from "../../runtime/store/index.js";
 import { cellsOf } from "../support/cells.js";
-import { crawl, type Engine, entry, property, SELLER } from "./data-fixture.js";
+import { crawl, type Engine, entry, NOW, property, SELLER } from "./data-fixture.js";
 
 type Case = Test<{ data: RegistryData }>;
 
@@ -93,6 +95,49 @@ export function largeInTurns(test: Case): void {
       assert.is(new Set(properties.map(({ tags }) => String(tags))).size, 1);
     }
     assert.equal(found[1]!.properties[0]!.tags, ["two"]);
+  });
+}
+
+/** Many requests of which each is large. */
+export function largeAtOnce(test: Case, engine: Engine): void {
+  test("of many expansions of a large publisher few are under way at once, and a small one waits for none", async () => {
+    const store = await engine.open();
+    let asked = 0;
+    const database = new Proxy(store.database, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== "function") return member;
+        return (...given: readonly unknown[]) => {
+          if (name === "query") asked += 1;
+          return Reflect.apply(member, target, given);
+        };
+      },
+    });
+    const data = createRegistryData({ ...store, database } as AnyStore, { now: () => NOW });
+    const properties = Array.from({ length: 8_001 }, (_, at) => property(`p${at}`));
+    await data.applyCrawl(crawl("news.example", { properties, agents: [entry(SELLER)] }));
+    await data.applyCrawl(crawl("small.example", { properties: [property("site")], agents: [entry(SELLER)] }));
+    const of = (publisher_domain: string) => ({ agent_url: SELLER, publisher_properties: [{ publisher_domain }] });
+    // The last page is short; then comes a look whether all of it was one state.
+    const [each, many] = [Math.ceil(properties.length / 2_000) + 1, 8];
+    asked = 0;
+    const all = Array.from({ length: many }, () => data.expand(of("news.example")));
+    const small = data.expand(of("small.example")).then(({ property_count }) => [property_count, asked] as const);
+    await Promise.race(all);
+    assert.ok(asked < many + 1 + (many * each) / 2, `${asked} statements before the first was answered`);
+    assert.equal(new Set((await Promise.all(all)).map((one) => one.property_count)), new Set([properties.length]));
+    const [count, before] = await small;
+    assert.is(count, 1);
+    assert.ok(before < many + 1 + (many * each) / 2, `${before} statements before the small one was answered`);
+    // What fails leaves its turn to others.
+    for (let again = 0; again < 3; again++) {
+      const refused = data.expand({
+        ...of("news.example"),
+        publisher_properties: Array(501).fill(of("news.example").publisher_properties[0]),
+      });
+      assert.match(String(await refused.catch(String)), "too much at once");
+    }
+    assert.is((await data.expand(of("news.example"))).property_count, properties.length);
   });
 }
 

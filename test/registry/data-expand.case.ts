@@ -4,7 +4,14 @@ import * as assert from "uvu/assert";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import { lockPublishers } from "../../runtime/store/registry-publishers.js";
-import { busyExpansions, hugePublisher, largeInTurns, longVerdicts, manyPublishers } from "./data-expand-large.case.js";
+import {
+  busyExpansions,
+  hugePublisher,
+  largeAtOnce,
+  largeInTurns,
+  longVerdicts,
+  manyPublishers,
+} from "./data-expand-large.case.js";
 import { crawl, type Engine, entry, failed, NOW, OTHER, property, SELLER } from "./data-fixture.js";
 
 type Case = Test<{ data: RegistryData }>;
@@ -256,6 +263,7 @@ export function dataExpandCase(engine: Engine): void {
     longVerdicts,
     manyPublishers,
     largeInTurns,
+    largeAtOnce,
     products,
     texts,
     readers,
