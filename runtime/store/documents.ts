@@ -147,6 +147,12 @@ function* insertAll(q: Query, places: readonly DocumentChange[], conflict: strin
   return true;
 }
 
+/** One after the other: what comes later of a document finds what came before. @throws StaleDocument */
+function* writeEach(q: Query, changes: readonly DocumentChange[]): Coroutine<void> {
+  for (const one of changes)
+    if (!(yield* isNew(one) ? insertAll(q, [one], "do nothing") : writeOne(q, one))) throw new StaleDocument(one);
+}
+
 /** Documents of the same owner and collection, which stand side by side. */
 function neighbours(places: readonly DocumentChange[]): DocumentChange[][] {
   const groups: DocumentChange[][] = [];
@@ -206,7 +212,10 @@ function* insertMissing(q: Query, ordered: readonly DocumentChange[]): Coroutine
  */
 export function* writeDocuments(q: Query, changes: readonly DocumentChange[]): Coroutine<void> {
   const keyed = changes.filter((one) => !isNothing(one)).map((change) => ({ change, key: keyOf(change) }));
-  const ordered = keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ change }) => change);
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const ordered = keyed.map(({ change }) => change);
+  // No statement changes a row twice.
+  if (keyed.some(({ key }, at) => at > 0 && key === keyed[at - 1]!.key)) return yield* writeEach(q, ordered);
   const known = ordered.filter((one) => !isNew(one));
   const [only] = known;
   // One alone is not held first. What may be there or not is inserted in its turn, beside others.

@@ -140,4 +140,21 @@ test("a hundred documents are one journey to a server where they are new, and tw
   });
 });
 
+for (const [engine, made] of Object.entries(databases))
+  test(`${engine}: of two changes of one document in a write the later one stands`, async () => {
+    await on(await made(), async (database) => {
+      const store = documentStore(database as Database);
+      const [place] = fresh(1);
+      const put = (body: string): DocumentChange => ({ ...place!, version: undefined, body });
+      for (const round of ["first", "again"]) {
+        await store.commit([
+          put('"one"'),
+          ...fresh(3, 10).map((one) => ({ ...one, version: undefined })),
+          put(`"${round}"`),
+        ]);
+        assert.is((await store.get(place!))?.body, `"${round}"`);
+      }
+    });
+  });
+
 test.run();
