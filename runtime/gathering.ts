@@ -34,7 +34,8 @@ function gathered(body: Readable): Readable {
       body.resume();
     },
   });
-  return stream;
+  // Who reads listens for himself, and no more once he has refused it: of an error that nobody hears the process would end.
+  return stream.on("error", () => undefined);
 }
 
 /**

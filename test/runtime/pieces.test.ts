@@ -12,7 +12,7 @@ import { Pieces } from "../../runtime/pieces.js";
 import { readBody } from "../../runtime/receiver/body.js";
 import { cleanUp, cleanups, guardedFetch, listen } from "../net/loopback-server.js";
 import { numbers } from "../support/random.js";
-import { until } from "../support/until.js";
+import { turns, until } from "../support/until.js";
 
 const test = suite("pieces");
 test.after.each(cleanUp);
@@ -166,6 +166,32 @@ test("a body of a type that an app does not parse leaves its connection to the n
     () => heard,
   );
   assert.match(heard, /^HTTP\/1.1 415 /);
+});
+
+test("who hangs up in a body that was refused for its size, before an answer could leave, ends no process", async () => {
+  const faults: unknown[] = [];
+  const note = (error: unknown): void => void faults.push(error);
+  process.on("uncaughtException", note);
+  cleanups.push(() => void process.off("uncaughtException", note));
+  const app = fastify({ bodyLimit: 50_000 });
+  cleanups.push(() => app.close());
+  gatherBodies(app);
+  const [slow, refused, gone] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  app.get("/", () => slow!.promise);
+  app.post("/", async () => "taken");
+  app.addHook("onError", async () => refused!.resolve());
+  app.server.once("connection", (one) => one.once("close", () => gone!.resolve()));
+  await app.listen({ port: 0, host: "127.0.0.1" });
+  const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined);
+  // The answer to the second request waits for that to the first one.
+  socket.write(`GET / HTTP/1.1\r\nhost: a\r\n\r\n${HEAD}`);
+  socket.write(`400\r\n${"1".repeat(1_024)}\r\n`.repeat(100));
+  await refused!.promise;
+  socket.resetAndDestroy();
+  await gone!.promise;
+  await turns();
+  slow!.resolve();
+  assert.equal(faults, []);
 });
 
 test.run();
