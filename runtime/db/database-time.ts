@@ -7,6 +7,8 @@ import type { Database } from "./types.js";
 
 /** Between two looks at the server's clock, in milliseconds. */
 const LOOK_MS = 10_000;
+/** Until the next one after one that failed: connections of a machine that was suspended are dead, and its time is wrong until then. */
+const FAILED_MS = 1_000;
 /** What a clock is adjusted by at once, in milliseconds: beyond it the machine was suspended, or its clock was set. */
 const SUSPENDED_MS = 1_000;
 /** What clocks differ by all the time, in milliseconds: time does not go back for that. */
@@ -44,7 +46,9 @@ export async function databaseTime(database: Pick<Database, "dialect" | "query">
     const own = performance.now();
     if (own >= next || Math.abs(apart() - before) > SUSPENDED_MS) {
       [next, before] = [own + LOOK_MS, apart()];
-      lookAgain().catch(() => undefined);
+      lookAgain().catch(() => {
+        next = Math.min(next, performance.now() + FAILED_MS);
+      });
     }
     return Math.round(own + offset);
   };

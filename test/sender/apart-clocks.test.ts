@@ -7,7 +7,7 @@ import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { fromServer, timesAreServers } from "../support/server-times.js";
-import { until } from "../support/until.js";
+import { turns, until } from "../support/until.js";
 import { FakeNetwork, optionsFor, verify } from "./fixture.js";
 import { drained, HOUR, push, start } from "./sender-suite.js";
 
@@ -114,6 +114,37 @@ test("the server's time is asked for at once when the machine was suspended", as
   } finally {
     Date.now = system;
     sender = await openOff(0);
+  }
+});
+
+test("a look at the server's time that fails, as behind a suspension, is had again within a second", async () => {
+  let [asked, away, ahead] = [0, false, 0];
+  const query = async (work: Parameters<PostgresDatabase["query"]>[0]): Promise<unknown> => {
+    asked += 1;
+    if (away) throw new Error("Connection terminated unexpectedly");
+    return database.query(work);
+  };
+  const own = performance.now.bind(performance);
+  const now = await databaseTime({ dialect: database.dialect, query: query as PostgresDatabase["query"] });
+  try {
+    performance.now = () => own() + ahead;
+    away = true;
+    Date.now = () => system() + HOUR;
+    now();
+    assert.is(asked, 2);
+    await turns();
+    now();
+    assert.is(asked, 2, "not at once");
+    ahead = 1_500;
+    away = false;
+    now();
+    assert.is(asked, 3);
+    await turns();
+    now();
+    assert.is(asked, 3);
+  } finally {
+    performance.now = own;
+    Date.now = system;
   }
 });
 
