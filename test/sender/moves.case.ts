@@ -138,6 +138,12 @@ function heldCase(of: SenderCase): void {
     assert.equal([moved.registrations, moved.sealed], [0, 2]);
   });
 
+  test.run();
+}
+
+/** A task that ends while its endpoint moves. */
+function endedMeanwhileCase(of: SenderCase): void {
+  const test = suiteOf(of, "operations, moves beside the end of a task");
   test("reports of a buy go to the new place, at whatever moment of a move its task ends", async (context) => {
     const reporting = { url: HOOK, reporting_frequency: "daily", authentication } as const;
     const to = "https://new.example/reports";
@@ -293,5 +299,5 @@ function brokenOffCase(of: SenderCase): void {
 }
 
 export function moveCase(of: SenderCase): void {
-  for (const cases of [placeCase, heldCase, provedCase, brokenOffCase]) cases(of);
+  for (const cases of [placeCase, heldCase, endedMeanwhileCase, provedCase, brokenOffCase]) cases(of);
 }
