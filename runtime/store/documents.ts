@@ -218,8 +218,9 @@ export function* writeDocuments(q: Query, changes: readonly DocumentChange[]): C
   if (keyed.some(({ key }, at) => at > 0 && key === keyed[at - 1]!.key)) return yield* writeEach(q, ordered);
   const known = ordered.filter((one) => !isNew(one));
   const [only] = known;
-  // One alone is not held first. What may be there or not is inserted in its turn, beside others.
-  if (known.length === 1 && (ordered.length === 1 || only!.version !== undefined)) {
+  // One alone is not held first. What may be there or not is inserted in its turn, beside others, and what is removed goes behind them.
+  const isWritten = only?.version !== undefined && (only.body !== undefined || only.unchanged === true);
+  if (known.length === 1 && (ordered.length === 1 || isWritten)) {
     if (!(yield* writeOne(q, only!))) throw new StaleDocument(only!);
     yield* insertMissing(q, ordered.filter(isNew));
     return;

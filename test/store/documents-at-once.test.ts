@@ -7,6 +7,7 @@ import { PostgresQuery } from "../../runtime/db/postgres/query.js";
 import type { Database } from "../../runtime/db/types.js";
 import { type DocumentChange, documentStore, StaleDocument, writeDocuments } from "../../runtime/store/documents.js";
 import { bothEngines } from "../behaviours/engines.js";
+import { until } from "../support/until.js";
 
 const { databases, stop } = await bothEngines();
 test.after(stop);
@@ -137,6 +138,44 @@ test("a hundred documents are one journey to a server where they are new, and tw
     assert.is(await statements(database, (await known()).slice(0, 1)), 1);
     const removed = (await known()).map((one) => ({ ...one, body: undefined }));
     assert.is(await statements(database, removed), 2);
+  });
+});
+
+test("who removes one document and makes another waits crosswise for nobody who makes both", async () => {
+  await on(await databases.PostgreSQL(), async (database) => {
+    const store = documentStore(database as Database);
+    const [first, last] = fresh(2);
+    await store.commit([last!]);
+    const { version } = (await store.get(last!))!;
+    const [begun, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let asked = 0;
+    const removing = (database as PostgresDatabase).transaction((tx) => {
+      const pausing = new PostgresQuery(async (text, values) => {
+        asked += 1;
+        if (asked === 2) {
+          begun.resolve();
+          await other.promise;
+        }
+        return tx.query(text, values as unknown[]);
+      });
+      return runAsync(writeDocuments(pausing, [first!, { ...last!, version, body: undefined }]));
+    });
+    await begun.promise;
+    // It had looked before there was one.
+    const making = store.commit([first!, last!]).catch((error: unknown) => error);
+    const waits = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    const settled = making.then(() => true);
+    await until(async () => {
+      const rows = await database.query((q) => q.rows(waits));
+      return rows.length > 0 || (await Promise.race([settled, false]));
+    });
+    other.resolve();
+    await removing;
+    assert.instance(await making, StaleDocument);
+    assert.equal(
+      (await store.list("things", "o")).map(({ id }) => id),
+      [first!.id],
+    );
   });
 });
 
