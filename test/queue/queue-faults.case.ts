@@ -2,6 +2,7 @@
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
 import { until } from "../support/until.js";
+import { deletedCase } from "./deleted.case.js";
 import { delivered, none, workerOf } from "./queue-steps.js";
 import { job, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
@@ -206,4 +207,5 @@ function unwrittenYetCase(of: QueueCase): void {
 
 export function queueFaultsCase(of: QueueCase): void {
   for (const cases of [throwingCase, listeningCase, brokenCase, unwrittenCase, unwrittenYetCase]) cases(of);
+  deletedCase(of);
 }

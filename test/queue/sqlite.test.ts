@@ -9,6 +9,7 @@ import { openQueue } from "../../runtime/queue/index.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
+import { deletedFirstCase } from "./deleted.case.js";
 import { modelCase } from "./model.case.js";
 import { jobNamesCase } from "./names.case.js";
 import { queueCase } from "./queue.case.js";
@@ -43,6 +44,7 @@ jobNamesCase(engine);
 queueWorkerCase(engine);
 queueBytesCase(engine);
 queueFaultsCase(engine);
+deletedFirstCase(engine);
 modelCase(engine, { runs: 100 });
 
 test("work that meets a promise is refused and undone", async () => {

@@ -4,7 +4,7 @@ import { BEHIND_DUE_MS } from "../jobs.js";
 import { boundsOf } from "../ordering-keys.js";
 import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
 
-export function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
+export function adding(db: Database, { letNextGo, touch }: Basics): SqliteJobs["add"] {
   const insert = db.prepare<[string, string, number, string, string | null, number, number, number]>(
     "insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at) " +
       "values (?, ?, ?, ?, ?, 'ready', ?, ?, ?)",
@@ -12,16 +12,21 @@ export function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
   const insertBody = db.prepare<[number | bigint, number, string, Uint8Array]>(
     "insert into adbind_job_bodies (job, at, meta, body) values (?, ?, ?, ?)",
   );
-  const before = db.prepare<[string, string]>(
-    `select 1 from adbind_jobs where topic = ? and ordering_key = ? and ${READY} and attempts = 0 limit 1`,
-  );
+  const first = db
+    .prepare<[string, string], number>(
+      `select due from adbind_jobs where topic = ? and ordering_key = ? and ${READY} and attempts = 0 order by id limit 1`,
+    )
+    .pluck();
   return (topic, jobs, now) => {
     for (const { key, random = false, endpoint, orderingKey = null, due = now, meta, body } of jobs) {
-      const behind = orderingKey !== null && before.get(topic, orderingKey) !== undefined;
+      const head = orderingKey === null ? undefined : first.get(topic, orderingKey);
+      const behind = head !== undefined;
       const at = behind ? BEHIND_DUE_MS : due;
       const { lastInsertRowid } = insert.run(topic, key, Number(random), endpoint, orderingKey, at, now, now);
       insertBody.run(lastInsertRowid, now, meta, typeof body === "string" ? Buffer.from(body) : body);
       if (!behind) touch(topic, endpoint, due);
+      // What it waited for is gone without a word: somebody has deleted it by hand.
+      if (head === BEHIND_DUE_MS) letNextGo(topic, [{ orderingKey: orderingKey! }], now);
     }
   };
 }

@@ -24,7 +24,10 @@ const TASK =
   "left join adbind_sent_tasks t on t.task_id = iif(substr(j.ordering_key, 1, 4) in ('task', 'a2a:'), " +
   "substr(j.ordering_key, instr(j.ordering_key, ':') + 1), null)";
 
-export function taking(db: Database, { orderAnew }: Basics): SqliteJobs["take"] {
+/** Ordering keys that are asked whether what goes first under them is still there. */
+const STRANDED_KEYS = 100;
+
+export function taking(db: Database, basic: Basics): SqliteJobs["take"] {
   const due = db.prepare<[string, string, number, number], JobRow & LeasedTask>(
     "select j.*, b.meta, b.body, t.task_id, t.principal as task_principal, t.status as task_status, " +
       `t.details as task_details from adbind_jobs j ${JOB_BODY} ${TASK} ` +
@@ -43,7 +46,7 @@ export function taking(db: Database, { orderAnew }: Basics): SqliteJobs["take"] 
   const isPassed = ({ id, topic, token, ordering_key: key, attempts }: JobRow): boolean =>
     token !== null && key !== null && attempts === 0 && first.get(topic, key) !== id;
   const look = looking(db);
-  const leave = leaving(db);
+  const leave = leaving(db, basic);
   return (request) => {
     const { topic, token, now, until } = request;
     const lookedAt = performance.now();
@@ -66,7 +69,7 @@ export function taking(db: Database, { orderAnew }: Basics): SqliteJobs["take"] 
       looked.add(endpoint);
     }
     goOn(looked);
-    for (const { ordering_key: key } of passed) orderAnew(topic, key!, now);
+    for (const { ordering_key: key } of passed) basic.orderAnew(topic, key!, now);
     if (taken.length > 0) lease.run(token, until, now, now, JSON.stringify(taken.map(({ id }) => id)));
     for (const endpoint of looked) leave(topic, endpoint, now);
     const leased = { topic, state: "ready", due: until, startedAt: now, token } as const;
@@ -141,8 +144,11 @@ function placeAfter(
   return last === undefined ? before : [last.ready_at, last.endpoint];
 }
 
-/** Says when the rest of an endpoint is due, or forgets it. */
-function leaving(db: Database): (topic: string, endpoint: string, now: number) => void {
+/**
+ * Says when the rest of an endpoint is due, or forgets it. Where all of it waits for others, the first of them may be gone without a
+ * word, deleted by hand: nobody else would let the rest go.
+ */
+function leaving(db: Database, { letNextGo }: Basics): (topic: string, endpoint: string, now: number) => void {
   const next = db.prepare<[string, string], { due: number | null }>(
     `select min(due) as due from adbind_jobs where topic = ? and endpoint = ? and ${READY}`,
   );
@@ -153,9 +159,23 @@ function leaving(db: Database): (topic: string, endpoint: string, now: number) =
     "delete from adbind_endpoints where topic = ? and endpoint = ? and failing_since is null and stopped_at is null " +
       "and coalesce(resumed_at, 0) <= ?",
   );
+  const waiting = db
+    .prepare<[string, string], string>(
+      `select distinct ordering_key from (select ordering_key from adbind_jobs where topic = ? and endpoint = ? and ${READY} ` +
+        `and due = ${BEHIND_DUE_MS} limit ${STRANDED_KEYS}) where ordering_key is not null`,
+    )
+    .pluck();
   return (topic, endpoint, now) => {
     const at = next.get(topic, endpoint)!.due;
     if (at !== null) rest.run(Math.min(Math.max(at, now), BEHIND_DUE_MS), topic, endpoint);
     else if (forget.run(topic, endpoint, now - LATE_MS).changes === 0) rest.run(BEHIND_DUE_MS, topic, endpoint);
+    if (at === BEHIND_DUE_MS) {
+      const keys = waiting.all(topic, endpoint);
+      letNextGo(
+        topic,
+        keys.map((orderingKey) => ({ orderingKey })),
+        now,
+      );
+    }
   };
 }
