@@ -41,6 +41,7 @@ export const errorTable = {
   // queue
   queue_option_invalid: "an option of a queue or its worker cannot be used",
   job_unreadable: "a stored job cannot be read",
+  task_unreadable: "a stored task cannot be read",
   queue_unreachable: "the servers that jobs are handed out by cannot be used",
   // sender
   sender_option_invalid: "an option of a sender cannot be used",

@@ -5,7 +5,7 @@ import type { HeldChannels, ReportingWebhook } from "./buy-configs.js";
 import { openConfig, taskRegistration } from "./registered-config.js";
 import { taskEndpoints } from "./registered-secrets.js";
 import { reportingChannel } from "./task-channels.js";
-import type { TaskDetails } from "./task-details.js";
+import { type TaskDetails, taskDetailsOf } from "./task-details.js";
 import type { SenderTaskDependencies } from "./task-events.js";
 import { newTask, noSuchTask, registerFlow } from "./task-rows.js";
 import type { Registered, TaskStart } from "./types.js";
@@ -22,7 +22,7 @@ export function* holdFlow(
   if (row === undefined) return oneOf(yield* registerFlow(parts, tx, [newTask(parts, start, { reporting })]));
   if (row.principal !== start.principal) return noSuchTask;
   const made = reportingChannel(parts, start, reporting);
-  const details: TaskDetails = { ...(JSON.parse(row.details) as TaskDetails), reporting: made.stored };
+  const details: TaskDetails = { ...taskDetailsOf(row), reporting: made.stored };
   yield* tables.setTaskDetails(tx, taskId, JSON.stringify(details), taskEndpoints(row.principal, details));
   if (made.row === undefined) yield* tables.dropSecrets(tx, [taskRegistration("reporting", taskId)]);
   else yield* tables.putSecrets(tx, [made.row]);
@@ -37,7 +37,7 @@ export function* heldIn(
   const [row] = yield* tables.task(tx, taskId);
   if (row === undefined) return {};
   const { principal } = row;
-  const details = JSON.parse(row.details) as TaskDetails;
+  const details = taskDetailsOf(row);
   const found: Record<string, unknown> = {};
   for (const via of ["push", "reporting"] as const) {
     const stored = details[via];

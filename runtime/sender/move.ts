@@ -19,7 +19,7 @@ import { endpointIn, sealedConfig, taskEndpoints } from "./registered-secrets.js
 import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { configIn, readableConfig, registeredRows, registrationOf, type TargetRef } from "./stored-configs.js";
-import type { TaskDetails } from "./task-details.js";
+import { taskDetailsOf } from "./task-details.js";
 import type { PushNotificationConfig } from "./types.js";
 
 export interface MoveParts {
@@ -251,7 +251,7 @@ function* moveTask(
 ): Coroutine<Found[]> {
   const { principal, task_id: task } = row;
   const found: Found[] = [];
-  let details = JSON.parse(row.details) as TaskDetails;
+  let details = taskDetailsOf(row);
   for (const via of move.vias) {
     const stored = details[via] as StoredConfig | undefined;
     if (stored === undefined || endpointIn(principal, stored) !== move.endpoint) continue;

@@ -1,4 +1,5 @@
-import type { JsonObject } from "../contract/index.js";
+import { isJsonObject, type JsonObject } from "../contract/index.js";
+import { AdbindError } from "../errors.js";
 import type { ReportingWebhook } from "./buy-configs.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { A2aPushConfig, PushNotificationConfig } from "./types.js";
@@ -13,4 +14,23 @@ export interface TaskDetails {
   readonly contextId?: string;
   /** Version of the release it was registered under. */
   readonly release?: string;
+}
+
+/** @throws AdbindError `task_unreadable` for a row that was written by somebody else's hand */
+export function taskDetailsOf(row: { readonly task_id: string; readonly details: string }): TaskDetails {
+  const unreadable = (what: string, cause?: unknown): AdbindError =>
+    new AdbindError("task_unreadable", what, { where: `task ${row.task_id}`, ...(cause !== undefined && { cause }) });
+  let details: unknown;
+  try {
+    details = JSON.parse(row.details);
+  } catch (cause) {
+    throw unreadable("what is kept of a task is no JSON", cause);
+  }
+  if (!isJsonObject(details)) throw unreadable("what is kept of a task is no object");
+  for (const via of ["push", "a2a", "reporting"]) {
+    const stored = details[via];
+    if (stored === undefined || (isJsonObject(stored) && typeof stored.url === "string")) continue;
+    throw unreadable(`what is kept of a task has no URL in its ${via}`);
+  }
+  return details;
 }

@@ -19,7 +19,7 @@ import type { RegistrationRules } from "./registration.js";
 import type { SenderReleases } from "./releases.js";
 import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
-import type { TaskDetails } from "./task-details.js";
+import { type TaskDetails, taskDetailsOf } from "./task-details.js";
 import { describeNext, mayFollow } from "./transitions.js";
 import type { PushNotificationConfig, StatusChange } from "./types.js";
 
@@ -64,7 +64,7 @@ export function changeOf(
   at: number = parts.now(),
 ): { readonly next: TaskChange; readonly deliveries: readonly Delivery[] } {
   const { task_id: taskId } = task;
-  const details = JSON.parse(task.details) as TaskDetails;
+  const details = taskDetailsOf(task);
   const { release, validator } = parts.releases.of(details.release);
   const from = task.status as TaskStatus;
   if (!mayFollow(from, change.status)) {

@@ -12,7 +12,7 @@ import { taskOrderingKey } from "./outbox.js";
 import { joinConfig, openConfig, taskRegistration } from "./registered-config.js";
 import { taskEndpoints } from "./registered-secrets.js";
 import { taskChannel } from "./task-channels.js";
-import type { TaskDetails } from "./task-details.js";
+import { type TaskDetails, taskDetailsOf } from "./task-details.js";
 import type { SenderTaskDependencies } from "./task-events.js";
 import { faultIn, tellable } from "./task-registration.js";
 import { newTask, noSuchTask, registerFlow, type SealedTask } from "./task-rows.js";
@@ -167,7 +167,7 @@ function* attachedIn(
   tx: Query,
   row: SentTaskRow,
 ): Coroutine<A2aPushConfig | undefined> {
-  const { a2a } = JSON.parse(row.details) as TaskDetails;
+  const { a2a } = taskDetailsOf(row);
   if (a2a === undefined) return undefined;
   const registration = taskRegistration("a2a", row.task_id);
   const [box] = a2a.sealed === true ? yield* tables.secretsOf(tx, [registration]) : [];
@@ -189,7 +189,7 @@ function* attachFlow(
   }
   if (row.principal !== start.principal) return noSuchTask;
   if (isTerminal(row.status as TaskStatus)) return NONE;
-  const { a2a: _before, ...details } = JSON.parse(row.details) as TaskDetails;
+  const { a2a: _before, ...details } = taskDetailsOf(row);
   const operation = details.push?.operation_id;
   const made = config === null ? undefined : taskChannel(parts, start, { via: "a2a", config, operation });
   const next: TaskDetails = made === undefined ? details : { ...details, a2a: made.stored };

@@ -27,6 +27,7 @@ import { strangersCase } from "./strangers.case.js";
 import { takenCase } from "./taken.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
+import { unreadableTaskCase } from "./unreadable-tasks.case.js";
 import { untoldCase } from "./untold.case.js";
 
 const cases = {
@@ -52,6 +53,7 @@ const cases = {
   coalescenceCase,
   setBackCase,
   takenCase,
+  unreadableTaskCase,
   untoldCase,
   followedCase,
 } as const;

@@ -28,6 +28,7 @@ import { strangersCase } from "./strangers.case.js";
 import { takenCase } from "./taken.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
+import { unreadableTaskCase } from "./unreadable-tasks.case.js";
 import { untoldCase } from "./untold.case.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-sender-"));
@@ -56,6 +57,7 @@ const on: SenderCase = {
   rows: async (statement) => store!.database.file.prepare(statement).all() as Record<string, unknown>[],
 };
 taskCase(on);
+unreadableTaskCase(on);
 boundCase(on);
 heldChannelCase(on);
 taskBatchesCase(on);

@@ -127,6 +127,11 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     cause: "A stored job, or the registration it goes by, was changed by hand, or its secret does not open.",
     remedy: "It is set aside and shown as refused: `adbind outbox show`, then drop it or bring the key back.",
   },
+  task_unreadable: {
+    cause: "The row of a task was changed by hand: what is kept of it is no JSON, or not what a sender writes.",
+    remedy:
+      "Put the row back from a backup: changes that were stored with SQL are tried for a day, others are to be made again.",
+  },
   queue_unreachable: {
     cause: "No majority of the NATS servers that hand events out answers, or the way to them is cut.",
     remedy:
