@@ -11,15 +11,22 @@ const SWEEP_MS = 60_000;
 export const sellerUpkeep = <Tx>(
   { tables, everywhere }: SellerDatabase<Tx>,
   { now, logger }: Pick<SellerSettings<Tx>, "now" | "logger">,
-): Periodic =>
-  createPeriodic({
+): Periodic => {
+  // In a transaction of its own: receivers wait for that row, and what is removed may wait for somebody.
+  const believed = async (at: number): Promise<number> =>
+    Math.min(...(await everywhere((tx) => tables.expiryTime(tx, at))));
+  return createPeriodic({
     pauseMs: SWEEP_MS,
     steps: expirySteps(
       tables.expiring.map(({ what, remove }) => ({
         what,
-        remove: async (at, limit) => Math.max(...(await everywhere((tx) => remove(tx, at, limit)))),
+        async remove(now, limit) {
+          const at = await believed(now);
+          return Math.max(...(await everywhere((tx) => remove(tx, at, limit))));
+        },
       })),
       now,
     ),
     telling: tellLog(logger),
   });
+};

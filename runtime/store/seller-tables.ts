@@ -6,6 +6,7 @@ import type { ExpiringIn } from "./expiry.js";
 import { fromNow, type HeldTaskTables, heldTaskTables } from "./held-tasks.js";
 import { type Runner, runner } from "./runner.js";
 import type { SellerTaskRow } from "./seller-task.js";
+import { type ClockMark, readClock } from "./sweep-clock.js";
 
 /** A call under an idempotency key. */
 export interface CallRow {
@@ -82,6 +83,8 @@ export interface SellerTables<Tx> extends HeldTaskTables<Tx> {
   /** Tasks that are not over, oldest first. */
   unfinished(tx: Tx, after: number, limit: number): Coroutine<SellerTaskRow[]>;
   tasksOf(tx: Tx, principal: string, resource: string): Coroutine<{ task_id: string }[]>;
+  /** What time it is for what expires, in unix milliseconds: a clock that jumped ahead is not believed for a day. */
+  expiryTime(tx: Tx, now: number): Coroutine<number>;
   /** Answers that are no longer replayed, and what is to be forgotten. */
   readonly expiring: readonly ExpiringIn<Tx>[];
 }
@@ -115,6 +118,7 @@ export function sellerTables<Tx>(database: Pick<Database<Tx>, "statements" | "di
     ...callTables(run, { lock, clock }),
     ...taskTables(run, { lock, clock }),
     ...heldTaskTables(run, clock),
+    expiryTime: expiryTime(run),
     expiring: expiringRows(run),
   };
 }
@@ -228,6 +232,17 @@ function whereOf(filter: TaskFilter): { text: string; values: Value[] } {
   }
   return { text: `where ${conditions.join(" and ")}`, values };
 }
+
+const expiryTime = <Tx>(run: Runner<Tx>): SellerTables<Tx>["expiryTime"] =>
+  function* (tx, now) {
+    const [held] = yield* run<ClockMark>(tx, "select mark, lag, until from adbind_clock where id = 1", []);
+    const { at, next } = readClock(held, now);
+    const write =
+      "insert into adbind_clock (id, mark, lag, until) values (1, ?, ?, ?) on conflict (id) do update set " +
+      "mark = excluded.mark, lag = excluded.lag, until = excluded.until";
+    if (next !== undefined) yield* run(tx, write, [next.mark, next.lag, next.until]);
+    return at;
+  };
 
 /** Each removes by one statement the oldest of what has expired. */
 const expiringRows = <Tx>(run: Runner<Tx>): readonly ExpiringIn<Tx>[] => {

@@ -1,6 +1,9 @@
 /** One key, one answer, one effect: on every store, by any instance. */
 
 import * as assert from "uvu/assert";
+import type { Database } from "../../runtime/db/types.js";
+import { sellerUpkeep } from "../../runtime/seller/upkeep.js";
+import { sellerDatabase } from "../../runtime/store/seller-tables.js";
 import { until } from "../support/until.js";
 import { buyRequest, call, openSeller, settled } from "./fixture.js";
 import { HOUR, passLeases, push, type SellerCase, storeSuite } from "./store-suite.js";
@@ -187,6 +190,32 @@ function clocks(test: Case): void {
   });
 }
 
+/** Removing what has expired, by a clock that jumps ahead. */
+function jumps(test: Case): void {
+  test("a clock that jumps ahead forgets no key for a day, and then all that is over", async (context) => {
+    const { seller, bench, store, clock } = context;
+    const database = sellerDatabase<unknown>(store.database as Database);
+    const sweep = async (at: number): Promise<void> => {
+      const upkeep = sellerUpkeep(database, { now: () => at, logger: undefined });
+      upkeep.start();
+      await upkeep.stop();
+    };
+    const kept = async () =>
+      (await (store.database as Database).query((q) => q.rows("select 1 from adbind_calls"))).length;
+    const first = await call(seller, "create_media_buy", buyRequest());
+    await sweep(clock.at);
+    const jumped = clock.at + 30 * 24 * HOUR;
+    await sweep(jumped);
+    await sweep(jumped + 60_000);
+    assert.is(await kept(), 1);
+    const again = await call(seller, "create_media_buy", buyRequest());
+    assert.is(again.media_buy_id, first.media_buy_id);
+    assert.is(bench.runs, 1);
+    for (let at = jumped; at <= jumped + 24 * HOUR + 60_000; at += 300_000) await sweep(at);
+    assert.is(await kept(), 0);
+  });
+}
+
 /** What a call leaves behind. */
 function effects(test: Case, of: SellerCase): void {
   test("effects commit with the answer, once, or not at all", async ({ seller, bench, store }) => {
@@ -213,6 +242,6 @@ function effects(test: Case, of: SellerCase): void {
 
 export function idempotencyCase(of: SellerCase): void {
   const test = storeSuite(of, "keys");
-  for (const some of [replays, scopes, inFlight, ends, clocks, effects]) some(test, of);
+  for (const some of [replays, scopes, inFlight, ends, clocks, jumps, effects]) some(test, of);
   test.run();
 }
