@@ -10,6 +10,10 @@ const product = (product_id: string, formats: readonly string[]): Product => ({
   ...{ product_id, name: product_id, description: "Sold.", delivery_type: "non_guaranteed", channels: ["ctv"] },
   ...{ formats, pricing_options: [price] },
 });
+/** A format of an agent that nobody here has asked. */
+const standard = (id: string, measured: object = {}) => ({
+  ...{ agent_url: "https://creative.adcontextprotocol.org", id, ...measured },
+});
 const catalogue = listedCatalogue([
   ...exampleProducts,
   product("spots", ["video_standard_15s"]),
@@ -17,6 +21,9 @@ const catalogue = listedCatalogue([
   product("sizes", ["display_300x250_image", "display_728x90_image"]),
   product("sound", ["audio_30s"]),
   product("anything", []),
+  product("takeover", ["homepage_takeover"]),
+  { ...product("elsewhere", []), more: { format_ids: [standard("premium_pod")] } },
+  { ...product("template", []), more: { format_ids: [standard("display_static", { width: 300, height: 250 })] } },
 ]);
 
 const own = (id: string) => ({ agent_url: "https://seller.example/mcp", id });
@@ -172,5 +179,51 @@ for (const version of versions) {
     await seller.close();
   });
 }
+
+/** Formats that the seller has not listed: what takes what. */
+const unlisted = {
+  takeover: ["tile", "board", "short", "static tile", "static board"],
+  elsewhere: ["tile", "board", "short", "static tile", "static board"],
+  template: ["tile", "static tile"],
+  tiles: ["tile", "static tile"],
+} as const;
+
+for (const version of versions)
+  test(`${version}: a format that nobody has listed is what its name says, and of one that says nothing nobody is refused`, async () => {
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
+    const made = (size: readonly [number, number], of: ReturnType<typeof image>) => ({
+      ...{ ...of, creative_id: `static ${of.creative_id}` },
+      format_id: standard("display_static", { width: size[0], height: size[1] }),
+    });
+    const creatives = [tile, board, short, made([300, 250], tile), made([728, 90], board)];
+    await seller.ask("sync_creatives", { ...key(), account, creatives });
+    for (const [product_id, taken] of Object.entries(unlisted))
+      for (const { creative_id } of creatives) {
+        const line = { product_id, pricing_option_id: "cpm", budget: 1_000, bid_price: 3 };
+        const order = {
+          ...{ ...key(), account, brand, packages: [{ ...line, creative_assignments: [{ creative_id }] }] },
+          ...{ start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" },
+        };
+        const takes = (taken as readonly string[]).includes(creative_id);
+        if (takes) await seller.ask("create_media_buy", order);
+        else assert.is((await seller.refused("create_media_buy", order)).field, "packages[0].creative_assignments[0]");
+      }
+    await seller.close();
+  });
+
+for (const version of versions.filter((one) => one >= "3.2" && !one.includes("beta")))
+  test(`${version}: a tag for players that says it is of sound runs where sound is sold`, async () => {
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
+    const { packages } = await seller.ask("create_media_buy", {
+      ...{ ...key(), account, brand, start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" },
+      packages: [{ product_id: "sound", pricing_option_id: "cpm", budget: 1_000, bid_price: 3 }],
+    });
+    const vast_tag = { asset_type: "vast", delivery_type: "url", url: "https://x.example/vast.xml" };
+    const tag = { creative_id: "tag", name: "tag", format_kind: "audio_vast", assets: { vast_tag } };
+    const assignments = [{ creative_id: "tag", package_id: packages[0].package_id }];
+    const { creatives } = await seller.ask("sync_creatives", { ...key(), account, creatives: [tag], assignments });
+    assert.equal(creatives[0].assigned_to, [packages[0].package_id], JSON.stringify(creatives));
+    await seller.close();
+  });
 
 test.run();

@@ -23,6 +23,7 @@ const generative = ([width, height]: readonly [number, number]): CreativeFormat 
 
 const vast = (seconds: number): CreativeFormat => ({
   ...formatFromId(`vast_${seconds}s`),
+  renders: [{ role: "primary", dimensions: { width: 1920, height: 1080, unit: "px" } }],
   name: `VAST, ${seconds} seconds`,
   description: "A tag for video players.",
   assets: [{ item_type: "individual", asset_id: "vast_tag", asset_type: "vast", required: true }],

@@ -4,7 +4,7 @@ import { canonicalUrl } from "../../url.js";
 import type { BehaviourCall, BehaviourSettings } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { CreativeFormat, FormatId } from "../ports/creatives.js";
-import { formatFromId } from "../ports/example-formats.js";
+import { formatFromId, saidById } from "../ports/example-formats.js";
 import { builtFormats } from "./built.js";
 import { canonicalKind } from "./options.js";
 
@@ -69,4 +69,4 @@ export const shownFormat = (call: BehaviourCall, format: CreativeFormat): JsonOb
   };
 };
 
-export { formatFromId };
+export { formatFromId, saidById };

@@ -1,7 +1,7 @@
 /** Whether a creative can run in what a product sells: a banner is no spot, and a leaderboard is no rectangle. */
 import type { JsonObject } from "../../contract/index.js";
 import { misfits } from "../formats/fit.js";
-import { formatFromId, formatsNamed, formatsOf, sameFormat } from "../formats/formats.js";
+import { formatId, formatsOf, saidById, sameFormat } from "../formats/formats.js";
 import { type DeclaredOption, formatOptions, isOption, kindOfAsset, type OptionRef } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { itemsIn } from "../frame/items-in.js";
@@ -61,20 +61,46 @@ interface Taken {
   readonly guessed: boolean;
 }
 
+const kindsOfTypes = { image: "image", video: "video_hosted", audio: "audio_hosted" } as const;
+
+/** Bounds that a name itself has, as those of templates do. */
+const measuredBy = ({ width, height, duration_ms }: FormatId): JsonObject => ({
+  ...(typeof width === "number" && typeof height === "number" && { width, height }),
+  ...(typeof duration_ms === "number" && { duration_ms_exact: duration_ms }),
+});
+
+/** A format by its name, in terms of canonical ones. What nobody here has listed is what its name says: often nothing. */
+async function byName(call: BehaviourCall, name: FormatId): Promise<Taken> {
+  const known = (await formatsOf(call)).get(name.id);
+  const [described] = known === undefined ? [] : formatOptions(call.agentUrl, [known], call.shapes);
+  const { type, size } = saidById(name.id);
+  const { params, ...option } = described ?? {
+    ...(type !== undefined && { format_kind: kindsOfTypes[type] }),
+    params: { ...size },
+  };
+  return {
+    option: { ...option, params: { ...params, ...measuredBy(name) }, v1_format_ref: [name] },
+    guessed: known === undefined,
+  };
+}
+
 const takenBy = (call: BehaviourCall, { product_id, formats, more }: Product): Promise<readonly Taken[]> =>
   call.once(`options of ${product_id}`, async () => {
-    const named = itemsIn<FormatId>(more?.format_ids);
-    const foreign = named.map(({ id, agent_url }) => ({ ...formatFromId(id), agent_url }));
     const known = await formatsOf(call);
-    const own = [...(await formatsNamed(call, formats)), ...foreign];
+    const own = formats.map((id) => formatId(call, known.get(id) ?? { id }));
+    const named = [...own, ...itemsIn<FormatId>(more?.format_ids)];
     return [
-      ...formatOptions(call.agentUrl, own, call.shapes).map((option, at) => ({
-        option,
-        guessed: !known.has(formats[at] ?? ""),
-      })),
+      ...(await Promise.all(named.map((name) => byName(call, name)))),
       ...itemsIn<DeclaredOption>(more?.format_options).map((option) => ({ option, guessed: false })),
     ];
   });
+
+/** Whether two names are of one format, and of one size and length where both have that. */
+const isSameName = (a: FormatId, b: FormatId | undefined): boolean =>
+  a.id === b?.id &&
+  (["width", "height", "duration_ms"] as const).every(
+    (measure) => a[measure] === undefined || b[measure] === undefined || a[measure] === b[measure],
+  );
 
 /** What a package says of the formats that it is for. */
 interface Chosen {
@@ -116,7 +142,9 @@ function isMeasured(
   const bounds = Object.fromEntries(measures[medium].flatMap((name) => (name in params ? [[name, params[name]]] : [])));
   const sized = typeof own?.width === "number" && typeof own.height === "number";
   const shown =
-    medium === "display" && sized ? { ...asset, width: own.width, height: own.height, pixel_ratio: 1 } : asset;
+    medium === "display" && sized
+      ? { ...asset, width: own.width, height: own.height, pixel_ratio: 1 }
+      : { ...(own?.duration_ms_exact !== undefined && { duration_ms: own.duration_ms_exact }), ...asset };
   const slots = [{ asset_group_id: slot, asset_type: asset.asset_type, required: true }];
   return misfits({ ...bounds, slots }, { [slot]: shown as CreativeAsset }).length === 0;
 }
@@ -145,14 +173,15 @@ export async function unsuitable(
 ): Promise<Unsuitable | undefined> {
   const { format_id: named, format_kind, format_option_ref: ref, assets } = shown;
   const all = chosenOf(await takenBy(call, product), chosen);
-  const isListed = ({ v1_format_ref: refs = [] }: DeclaredOption): boolean => refs.some(({ id }) => id === named?.id);
+  const isListed = ({ v1_format_ref: refs = [] }: DeclaredOption): boolean =>
+    refs.some((one) => isSameName(one, named));
   const isTaken = ({ option }: Taken): boolean => isListed(option) || (ref !== undefined && isOption(option, ref));
   if (all.length === 0 || all.some(isTaken)) return undefined;
-  const described = named && (await formatsOf(call)).get(named.id);
-  const known = named && (described ?? formatFromId(named.id));
-  const [own] = known === undefined ? [] : formatOptions(call.agentUrl, [known], call.shapes);
+  const own = named && (await byName(call, named));
   const main = mainIn(assets);
-  const medium = main?.medium ?? mediumOf(format_kind ?? own?.format_kind);
+  const kind = format_kind ?? own?.option.format_kind;
+  // A tag for players plays films but where it says that it is of sound.
+  const medium = kind === "audio_vast" ? "audio" : (main?.medium ?? mediumOf(kind));
   const taken = all.map(({ option }) => mediumOf(option.format_kind));
   if (medium === undefined || taken.includes(undefined)) return undefined;
   const { product_id } = product;
@@ -162,7 +191,7 @@ export async function unsuitable(
     return { code: generic, message: `product ${product_id} takes ${listed(taken)}, and the creative is ${medium}` };
   }
   const ofMedium = all.filter((_, at) => taken[at] === medium);
-  const kinds = kindsIn(assets, medium, format_kind ?? (described && own?.format_kind));
+  const kinds = kindsIn(assets, medium, own?.guessed === true ? format_kind : kind);
   const ofKind = ofMedium.filter(
     ({ option, guessed }) => guessed || kinds.length === 0 || kinds.includes(option.format_kind ?? ""),
   );
@@ -170,7 +199,7 @@ export async function unsuitable(
     const wanted = listed(ofMedium.map(({ option }) => option.format_kind));
     return { code: generic, message: `product ${product_id} takes ${wanted}, and the creative is ${listed(kinds)}` };
   }
-  if (main === undefined || ofKind.some(({ option }) => isMeasured(main, own?.params, option))) return undefined;
+  if (main === undefined || ofKind.some(({ option }) => isMeasured(main, own?.option.params, option))) return undefined;
   const what = medium === "display" ? "size" : "length";
   return {
     code: medium === "display" ? code("CREATIVE_SIZE_MISMATCH", generic) : generic,

@@ -2,10 +2,14 @@
 import type { JsonObject, ProtocolError } from "../../contract/index.js";
 import type { CallsUpstream } from "./upstream.js";
 
-/** A creative format: whose it is, and its id there. */
+/** A creative format: whose it is, its id there, and how large or long it is where that format is a template. */
 export interface FormatId {
   readonly agent_url: string;
   readonly id: string;
+  /** In pixels; with a height. */
+  readonly width?: number;
+  readonly height?: number;
+  readonly duration_ms?: number;
 }
 
 /** One asset a format asks for. */

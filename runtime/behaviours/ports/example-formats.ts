@@ -2,30 +2,55 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { CreativeFormat, Creatives, FormatAsset } from "./creatives.js";
 
-/** What can be told of a format from an id such as `display_300x250` or `video_15s`. */
-export function formatFromId(id: string): CreativeFormat {
+/** What the id of a format says of it. */
+export interface SaidById {
+  readonly type?: "image" | "video" | "audio";
+  /** In pixels. */
+  readonly size?: { readonly width: number; readonly height: number };
+}
+
+/** What an id such as `display_300x250` or `video_15s` says, and nothing that it does not say. */
+export function saidById(id: string): SaidById {
   const size = /(\d{2,4})x(\d{2,4})/.exec(id);
-  const seconds = /(\d{1,3})s(ec)?\b/.exec(id);
-  const dimensions = size === null ? undefined : { width: Number(size[1]), height: Number(size[2]), unit: "px" };
-  const type = id.includes("audio") ? "audio" : seconds !== null || id.includes("video") ? "video" : "image";
+  const isVideo = /(\d{1,3})s(ec)?\b/.test(id) || id.includes("video");
+  const type = id.includes("audio")
+    ? "audio"
+    : isVideo
+      ? "video"
+      : /display|image|banner/.test(id)
+        ? "image"
+        : undefined;
+  return {
+    ...(type !== undefined && { type }),
+    ...(size !== null && { size: { width: Number(size[1]), height: Number(size[2]) } }),
+  };
+}
+
+/** What can be told of a format from an id: something to show, where it says nothing. */
+export function formatFromId(id: string): CreativeFormat {
+  const { type = "image", size } = saidById(id);
   return {
     id,
     name: id.replaceAll(/[_-]+/g, " "),
-    renders: [{ role: "primary", dimensions: dimensions ?? { width: 1920, height: 1080, unit: "px" } }],
+    ...(size !== undefined && { renders: [{ role: "primary", dimensions: { ...size, unit: "px" } }] }),
     assets: [
       {
         item_type: "individual",
         asset_id: type,
         asset_type: type,
         required: true,
-        ...(dimensions !== undefined && { requirements: { width: dimensions.width, height: dimensions.height } }),
+        ...(size !== undefined && { requirements: size }),
       },
     ],
   };
 }
 
+/** As televisions and players have it: 16:9. */
+const widescreen = [{ role: "primary", dimensions: { width: 1920, height: 1080, unit: "px" } }] as const;
+
 const video = (seconds: number): CreativeFormat => ({
   ...formatFromId(`video_${seconds}s`),
+  renders: widescreen,
   name: `Video, ${seconds} seconds`,
   description: `A hosted video of up to ${seconds} seconds, 16:9.`,
   assets: [
@@ -73,6 +98,7 @@ const standardSpot = (type: "video" | "audio", seconds: number): CreativeFormat 
   const length = { min_duration_ms: seconds * 1000, max_duration_ms: seconds * 1000 };
   return {
     ...formatFromId(id),
+    ...(type === "video" && { renders: widescreen }),
     agent_url: STANDARD_AGENT,
     name: `Standard ${type}, ${seconds} seconds`,
     description: `A hosted ${type} spot of ${seconds} seconds.`,
