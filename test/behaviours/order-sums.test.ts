@@ -59,7 +59,7 @@ for (const version of versions) {
       ...{ channels: ["display"], formats: ["display_300x250_image"] },
       pricing_options: [{ pricing_option_id: "cpm", pricing_model: "cpm", currency, floor_price: 1 }],
     });
-    const catalogue = listedCatalogue(["JPY", "USD", "KWD"].map(sold));
+    const catalogue = listedCatalogue(["JPY", "USD", "KWD", "HUF", "IQD"].map(sold));
     const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
     const of = (currency: string, budget: number, bid_price = 3) =>
       order({ packages: [{ product_id: currency, pricing_option_id: "cpm", budget, bid_price }] });
@@ -79,6 +79,8 @@ for (const version of versions) {
     for (const [currency, budget, paid] of [
       ["USD", 0.1 + 0.2, 0.3],
       ["KWD", 10.003, 10.003],
+      ["HUF", 1_000.5, 1_000.5],
+      ["IQD", 1_000.125, 1_000.125],
       ["USD", 123_456_789_012.35, 123_456_789_012.35],
       ["JPY", 1, 1],
     ] as const) {

@@ -1,31 +1,28 @@
 /** Money: sums are as exact as what they are made of, and shares are whole numbers of a coin, since no hundredth of a yen is paid. */
 
-/** What was asked of Intl, which takes half a millisecond each time: an answer about many packages asks for each of their days. */
-const known = new Map<string, number>();
+/** Decimals of currencies that have not two, by ISO 4217. Intl knows other ones: what people use, where no forint has hundredths. */
+const decimals: Readonly<Record<number, string>> = {
+  0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+  3: "BHD IQD JOD KWD LYD OMR TND",
+  4: "CLF UYW",
+};
+
+const coins: ReadonlyMap<string, number> = new Map(
+  Object.entries(decimals).flatMap(([digits, codes]) =>
+    codes.split(" ").map((code): [string, number] => [code, 10 ** Number(digits)]),
+  ),
+);
 
 /**
  * Coins in one of a currency: a hundred as a rule, one of a yen, a thousand of a dinar.
  * @param currency ISO 4217; one that nobody knows has hundredths
  */
-export function coinsIn(currency: string | undefined): number {
-  if (currency === undefined || !/^[a-z]{3}$/i.test(currency)) return 100;
-  // No more than there are words of three letters.
-  const code = currency.toUpperCase();
-  const before = known.get(code);
-  if (before !== undefined) return before;
-  const { maximumFractionDigits: digits = 2 } = new Intl.NumberFormat("en", {
-    style: "currency",
-    currency: code,
-  }).resolvedOptions();
-  const coins = 10 ** digits;
-  known.set(code, coins);
-  return coins;
-}
+export const coinsIn = (currency: string | undefined): number => coins.get(currency?.toUpperCase() ?? "") ?? 100;
 
 /** An amount to the coin of its currency. */
 export function inCoins(amount: number, currency: string | undefined): number {
-  const coins = coinsIn(currency);
-  return Math.round(amount * coins) / coins;
+  const parts = coinsIn(currency);
+  return Math.round(amount * parts) / parts;
 }
 
 /** How fine a number holds a sum: below a size to so many parts of one; above the last nothing is rounded. */
