@@ -90,6 +90,26 @@ for (const version of versions) {
     await close();
   });
 
+  test(`${version}: of a sum that no proposal can be bought with it is said what is wrong with the sum, not with its shares`, async () => {
+    const { ask, refused, order, amount, close } = await market(version, "JPY", [1_000]);
+    const bought = (sum: object) => order({ proposal_id: "parts", ...sum });
+    const dollars = { total_budget: { amount: 100.01, currency: "USD" } };
+    for (const [sum, field, said] of [
+      [amount(1_000.5), "total_budget.amount", /^1000\.5 JPY/],
+      [dollars, "total_budget.currency", /JPY/],
+    ] as const) {
+      const { field: told, message } = await refused("create_media_buy", bought(sum));
+      assert.is(told, field);
+      assert.match(message, said);
+    }
+    const { packages } = await ask("create_media_buy", bought(amount(1_001)));
+    assert.equal(
+      packages.map(({ budget }: Shown) => budget),
+      [501, 250, 250],
+    );
+    await close();
+  });
+
   test(`${version}: packages that cost less than a coin come to coins together, as they were told`, async () => {
     for (const [currency, told, whole] of [
       ["KWD", [1.234, 0.004], 1.238],

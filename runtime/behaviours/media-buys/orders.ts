@@ -20,8 +20,8 @@ import { checkBidding } from "./bidding.js";
 import { checkDailyCaps } from "./caps.js";
 import { checkDates, checkStart } from "./dates.js";
 import { checkInvoiced } from "./invoiced.js";
-import { countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
-import { checkTotal } from "./total.js";
+import { countedSum, type Flight, givenBudget, newPackage, type WantedPackage } from "./packages.js";
+import { checkCurrency, checkTotal } from "./total.js";
 import { changedTerms, checkSupported, checkWhole, controlsIn } from "./whole.js";
 
 export interface WantedOrder {
@@ -186,20 +186,32 @@ async function proposedPackages(
   if (total_budget === undefined)
     throw new ToolError("INVALID_REQUEST", "a proposal is bought with a total_budget", { field: "total_budget" });
   const { allocations } = await proposalOf(call, proposal_id, "proposal_id");
-  const budgets = divided(
-    total_budget,
-    allocations.map(({ allocation_percentage }) => allocation_percentage),
-  );
-  return Promise.all(
-    allocations.map(async ({ product_id, pricing_option_id }, index) => {
-      const { pricing_options } = await productOf(call, product_id, "proposal_id");
+  const sold = await Promise.all(
+    allocations.map(async ({ product_id, pricing_option_id: named }) => {
+      const { pricing_options: options } = await productOf(call, product_id, "proposal_id");
       return {
         product_id,
-        pricing_option_id: pricing_option_id ?? pricing_options[0]?.pricing_option_id ?? "",
-        budget: budgets[index]!,
+        option: named === undefined ? options[0] : options.find((one) => one.pricing_option_id === named),
+        named,
       };
     }),
   );
+  // Said of the sum that was given: its shares stand nowhere in the request.
+  const currency = sold[0]?.option?.currency ?? total_budget.currency ?? "USD";
+  checkCurrency(call, currency, total_budget);
+  const amount = await toldAs(
+    async () => givenBudget(total_budget.amount, currency, "total_budget"),
+    () => "total_budget.amount",
+  );
+  const budgets = divided(
+    { amount, currency },
+    allocations.map(({ allocation_percentage }) => allocation_percentage),
+  );
+  return sold.map(({ product_id, option, named }, index) => ({
+    product_id,
+    pricing_option_id: named ?? option?.pricing_option_id ?? "",
+    budget: budgets[index]!,
+  }));
 }
 
 /**

@@ -16,7 +16,8 @@ const FIELD = "total_budget";
 /** Of a coin. */
 const DUST = 1e-6;
 
-function checkCurrency(call: BehaviourCall, currency: string, total: Total): void {
+/** @throws ToolError VALIDATION_ERROR where a sum is in another currency than what is bought with it */
+export function checkCurrency(call: BehaviourCall, currency: string, total: Total): void {
   if (total.currency !== undefined && total.currency !== currency)
     throw invalid(call, `the buy is in ${currency}`, `${FIELD}.currency`);
 }
