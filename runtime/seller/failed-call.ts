@@ -38,7 +38,9 @@ export function refusalErrors(
 ): readonly SellerError[] {
   if (Array.isArray(errors) && errors.length > 0) return errors as SellerError[];
   const own = ownError(undefined, `The call failed; its reference is ${taskId}.`, release);
-  return [typeof reason === "string" && reason !== "" ? { ...own, message: reason.slice(0, MAX_REASON) } : own];
+  if (typeof reason !== "string" || reason === "") return [own];
+  // Half of a character is none, and strict readers refuse the whole body for it.
+  return [{ ...own, message: reason.slice(0, MAX_REASON).replace(/\p{Cs}$/u, "") }];
 }
 
 /** What is kept under names of its request, and cannot be: all others are the seller's, who bounds his own. */

@@ -69,6 +69,18 @@ for (const version of versions)
       }
     });
 
+for (const version of versions)
+  test(`${version}: a reason that is longer than a message may be ends in a whole character`, async () => {
+    const url = await databases.SQLite();
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { database: url });
+    const id = await waiting(seller, "create_media_buy");
+    await seller.seller.task(id).reject({ reason: `${"x".repeat(999)}\u{1f4c9}${"x".repeat(9)}` });
+    const { result } = await told(url);
+    assert.is(result.errors[0].message, "x".repeat(999));
+    assert.equal((await asked(seller, id)).error, result.errors[0]);
+    await seller.close();
+  });
+
 if (!existsSync(path.join(corpus, "releases", "3.2.4"))) console.log(`skipped: no release 3.2.4 in ${corpus}`);
 else
   test("a search that is declined later is an answer with its reason, and no failure", async () => {
