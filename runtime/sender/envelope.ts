@@ -108,8 +108,9 @@ export function a2aEvent(event: TaskEvent): JsonObject {
   const parts = partsOf(event);
   if (isTerminal(status)) {
     const artifacts = parts.length === 0 ? [] : [{ artifactId: `${taskId}-result`, parts }];
-    // A seller that has declined has answered: its transport's task is done.
-    const declined = status === "rejected" && isJsonObject(event.result) && event.result.status === status;
+    const said = isJsonObject(event.result) ? event.result : {};
+    // A seller that has declined has answered: its transport's task is done. With errors it has refused.
+    const declined = status === "rejected" && said.status === status && said.errors === undefined;
     const state = declined ? "completed" : status;
     return { kind: "task", id: taskId, contextId, status: { state, timestamp }, artifacts, metadata };
   }

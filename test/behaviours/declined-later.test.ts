@@ -5,6 +5,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openDatabase } from "../../runtime/db/open.js";
+import { a2aEvent } from "../../runtime/sender/envelope.js";
 import { corpus } from "../support/corpus.js";
 import { account, behavingSeller, brand, key, type TestSeller, versions } from "./behaving-seller.js";
 import { bothEngines } from "./engines.js";
@@ -96,5 +97,23 @@ else
     assert.is((await asked(seller, id)).message, REASON);
     await seller.close();
   });
+
+test("over A2A a refusal with errors is one, also where its data has a status, and a decline is an answer", () => {
+  const event = {
+    key: "k",
+    operationId: "o",
+    taskId: "t",
+    tool: "create_media_buy",
+    timestamp: "2026-01-01T00:00:00Z",
+  };
+  const stateOf = (result: object) =>
+    (a2aEvent({ ...event, surface: {}, status: "rejected", result } as never).status as { state: string }).state;
+  assert.is(stateOf({ status: "rejected", reason: REASON }), "completed");
+  assert.is(
+    stateOf({ status: "rejected", reason: REASON, errors: [{ code: "TERMS_REJECTED", message: REASON }] }),
+    "rejected",
+  );
+  assert.is(stateOf({ errors: [{ code: "TERMS_REJECTED", message: REASON }] }), "rejected");
+});
 
 test.run();
