@@ -3,6 +3,7 @@ import path from "node:path";
 import type { Finding } from "../generator/finding.js";
 import { type AlikeFindings, foldFindings, formatFinding } from "../generator/finding.js";
 import { AdbindError } from "../runtime/errors.js";
+import { printable } from "../runtime/printable.js";
 
 /** Folder the user stands in: `./run` changes to the project's. */
 const userFolder = (): string => process.env.ADBIND_CWD ?? process.cwd();
@@ -24,18 +25,21 @@ const SHOWN_PLACES = 4;
 
 const indent = " ".repeat("warning ".length);
 
+/** A line of a finding: part of it is what stands in the release, whose author is nobody's acquaintance. */
+const printFound = (line: string): void => console.error(printable(line.replace(/\s*[\r\n\t]+\s*/g, " ")));
+
 /** A finding, or several that are alike: said once, with their number and places. */
 function printAlike(label: string, { first, places }: AlikeFindings, everything: boolean): void {
   const level = first.level.padEnd("warning".length);
   if (places.length === 1) {
-    console.error(`${level} ${label}/${formatFinding(first)}`);
+    printFound(`${level} ${label}/${formatFinding(first)}`);
     return;
   }
-  console.error(`${level} ${label}: ${first.message} [${first.rule}], ${places.length} places. ${first.remedy}`);
+  printFound(`${level} ${label}: ${first.message} [${first.rule}], ${places.length} places. ${first.remedy}`);
   const shown = everything || places.length <= SHOWN_PLACES + 1 ? places : places.slice(0, SHOWN_PLACES);
-  for (const place of shown) console.error(`${indent}${place}`);
+  for (const place of shown) printFound(`${indent}${place}`);
   if (shown.length < places.length)
-    console.error(`${indent}and ${places.length - shown.length} more (adbind lint --all lists them)`);
+    printFound(`${indent}and ${places.length - shown.length} more (adbind lint --all lists them)`);
 }
 
 /** What is printed of the findings of a release. */

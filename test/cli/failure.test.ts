@@ -82,6 +82,26 @@ test("of what others wrote a terminal is shown letters of every script, and noth
   assert.is(printable("a\u001b[31mb\u009bc\nd\u202ee\u2028f\u0007\u00ad"), "a?[31mb?c?d?e?f??");
 });
 
+test("what a release says is shown in its findings without what steers a terminal, each on a line", () => {
+  for (const [body, said] of [
+    ['{"a": \u001b[31m\u202e', "?[31m?"],
+    ['{\n\t"a": x\n}', '"{ "a": x }"'],
+  ] as const) {
+    const folder = tempFolder();
+    writeFileSync(path.join(folder, "manifest.json"), body);
+    const { err } = shell(`$ADBIND lint ${folder}`);
+    assert.ok(err.includes(said), err);
+    for (const sign of ["\u001b", "\u202e", "\t"]) assert.not(err.includes(sign), err);
+    assert.is(
+      err
+        .trim()
+        .split("\n")
+        .filter((line) => line.startsWith("error")).length,
+      1,
+    );
+  }
+});
+
 test("of what others wrote nothing is shown that cannot be seen, but where a script needs it", () => {
   const hides = [
     "\u3164",
