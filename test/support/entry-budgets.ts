@@ -20,30 +20,30 @@ export const budgets: Record<string, number> = {
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by
   // principal. The functions of the schema are text of it, and where an application's transaction is.
-  "adbind/store": 368,
+  "adbind/store": 370,
   // Both engines, with their tables, and what finds the primary of several servers.
   "adbind/db": 176,
-  "adbind/queue": 380,
+  "adbind/queue": 382,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
   "adbind/receiver": 323,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 865,
+  "adbind/sender": 869,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 2196,
+  "adbind/behaviours": 2210,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
-  "adbind/buyer": 193,
-  "adbind/buyer/web": 176,
+  "adbind/buyer": 194,
+  "adbind/buyer/web": 177,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "adbind-cli/conformance": 698,
+  "adbind-cli/conformance": 700,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1480,
+  "adbind-cli/registry": 1484,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 688,
+  "adbind/testing": 690,
 };
