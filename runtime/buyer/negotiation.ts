@@ -148,8 +148,8 @@ export async function speaksAnother(
 ): Promise<boolean> {
   if (of.tried || firstError({ answer })?.code !== "VERSION_UNSUPPORTED") return false;
   if (negotiation.revise(payload)) return true;
-  if (negotiation.known()?.release !== of.release) return false;
-  negotiation.expire();
+  // A call beside this one may have learned it already.
+  if (negotiation.known()?.release === of.release) negotiation.expire();
   const now = await negotiation.get(of.signal);
   return now.ok && now.pinned.release !== of.release;
 }

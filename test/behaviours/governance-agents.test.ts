@@ -115,6 +115,19 @@ const order = (over: object = {}) => ({
 });
 
 for (const version of versions) {
+  test(`${version}: an approval whose end is over or cannot be read books nothing`, async () => {
+    let expires_at: unknown;
+    const { ask, refused, close } = await behavingSeller(version, ["sales_guaranteed"], {
+      with: ["governance-checks"],
+      ports: { governance: { check: async () => ({ verdict: "approved", status: "approved", expires_at }) } },
+    } as never);
+    await ask("sync_governance", registered("https://governance.example/mcp"));
+    for (expires_at of ["2020-01-01T00:00:00Z", "soon", "2099-99-99T00:00:00Z", 4_102_444_800, ""])
+      assert.is((await refused("create_media_buy", order(authorized))).code, "GOVERNANCE_UNAVAILABLE", `${expires_at}`);
+    for (expires_at of [undefined, null, "2099-12-31T00:00:00+02:00"]) await ask("create_media_buy", order(authorized));
+    await close();
+  });
+
   test(`${version}: a governance agent that says no at length is told of in short`, async () => {
     const finding = { category_id: "budget_authority", severity: "critical", explanation: "x".repeat(1_000) };
     const answer = { explanation: "y".repeat(1_000_000), findings: Array(2_000).fill(finding), check_id: "chk_1" };

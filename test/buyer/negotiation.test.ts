@@ -177,6 +177,33 @@ test("VERSION_UNSUPPORTED without a word of others has the agent asked which it 
   }
 });
 
+test("calls side by side that an agent refuses for their release all go over to the one it has", async () => {
+  for (const details of [{}, { supported_versions: ["3.0"] }]) {
+    let gone = false;
+    const held = Promise.withResolvers<void>();
+    let waiting = 0;
+    await withScene(
+      {
+        declares: () => ({ payload: capabilities({}, { supported_versions: [gone ? "3.0" : "3.1"] }) }),
+        answer: async ({ args }) => {
+          if (args.proto_version !== "3.1") return { payload: { media_buy_id: "mb1", packages: [] } };
+          gone = true;
+          if (++waiting === 3) held.resolve();
+          await held.promise;
+          return failing({ code: "VERSION_UNSUPPORTED", message: "no", details });
+        },
+      },
+      async ({ buyer }) => {
+        const called = await Promise.all([1, 2, 3].map(() => buyer.tools.create_media_buy(order)));
+        assert.equal(
+          called.map(({ answer }) => answer.status),
+          ["completed", "completed", "completed"],
+        );
+      },
+    );
+  }
+});
+
 test("an answer has a bound and a call a deadline, and either is told", async () => {
   const code = (called: { answer: { data: unknown } }) =>
     (called.answer.data as { errors: JsonObject[] }).errors[0]?.code;
