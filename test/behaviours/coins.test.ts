@@ -30,6 +30,7 @@ async function market(version: string, currency: string, budgets: readonly numbe
   const plans = [
     plan("parts", screens(50, 25, 25)),
     plan("halves", screens(50, 50)),
+    plan("unshared", screens(0, 0)),
     plan("thirds", screens(33.34, 33.33, 33.33)),
     plan("others", [["film", 40] as const, ...screens(20, 20, 20)]),
   ];
@@ -82,6 +83,7 @@ for (const version of versions) {
     assert.equal(await budgets("halves", 8.2), [4.1, 4.1]);
     assert.equal(await budgets("thirds", 100), [33.34, 33.33, 33.33]);
     assert.equal(divided({ amount: 100, currency: "USD" }, [0, 1, 2]), [0, 33.34, 66.66]);
+    assert.equal(await budgets("unshared", 100.01), [50.01, 50], "no share is no sum that is none");
     const refine = [{ scope: "proposal", proposal_id: "others", action: "include", ask: "shift 50% to ctv" }];
     const { proposals } = await ask("get_products", { buying_mode: "refine", refine, brand });
     const moved = proposals.find((one: Shown) => one.proposal_id === "others");

@@ -27,11 +27,15 @@ export interface PlanLine {
 /** Of a coin: what products of binary fractions leave below it. */
 const DUST = 1e-6;
 
-/** The money by share, to the coin of its currency; what is left over by rounding goes to the first that has a share. */
+/**
+ * The money by share, to the coin of its currency; what is left over by rounding goes to the first that has a share. Where none has one
+ * they are even: a share of nothing is no number, and passes for any sum.
+ */
 export function divided(
   { amount: total, currency }: Pick<Money, "amount"> & Partial<Money>,
-  shares: readonly number[],
+  given: readonly number[],
 ): number[] {
+  const shares = given.some((one) => one > 0) ? given : given.map(() => 1);
   const sum = shares.reduce((all, one) => all + one, 0);
   const coins = coinsIn(currency);
   // Half of 8.20 is 4.10, though the quotient is a breath less.
