@@ -188,16 +188,17 @@ for (const version of stating)
     const seller = await governedSeller(version, 100_000);
     const { governance_context } = await checkIntent(seller, version, { budget: 500 });
     const { start_time, end_time } = governedOrder(0);
-    const executed = async (amount: number): Promise<string> => {
+    const executed = async (amount: number, planned = amount): Promise<string> => {
       const money = { amount, currency: "USD" };
       const request = {
         ...{ caller: GOVERNED_URL, governance_context, phase: "purchase", execution_commitment: money },
-        planned_delivery: { total_budget: amount, currency: "USD", start_time, end_time },
+        planned_delivery: { total_budget: planned, currency: "USD", start_time, end_time },
       };
       return verdictOf(await seller.ask("check_governance", request, "one"));
     };
     assert.equal([await executed(5_000), await executed(100)], ["denied", "approved"]);
     assert.is(await executed(500), "approved", "what was carried out before is no ceiling");
+    assert.is(await executed(5, 50_000), "denied", "who says that it commits little, and delivers much");
     await seller.close();
   });
 

@@ -80,6 +80,7 @@ const purchases: { readonly [tool: string]: string } = {
 export function readProposal(request: {
   readonly tool?: string;
   readonly purchase_type?: string;
+  readonly phase?: string;
   readonly payload?: Json;
   readonly proposal?: Json;
   readonly planned_delivery?: object;
@@ -108,9 +109,11 @@ export function readProposal(request: {
     currency: said === undefined ? text(payload.currency) : said.currency,
   };
   const committedSum = sumIn(committed);
-  const stated = committedSum ?? sumIn(planned.total_budget, planned.currency);
-  // What is committed by a change is what it adds: its payload has whole budgets.
-  const sums = committedSum !== undefined && !wholePurchases.has(request.tool ?? "") ? [committedSum] : [stated, asked];
+  const plannedSum = sumIn(planned.total_budget, planned.currency);
+  const isNew =
+    request.tool === undefined ? (request.phase ?? "purchase") === "purchase" : wholePurchases.has(request.tool);
+  // What is committed by a change is what it adds: its payload, and what is planned, have whole budgets.
+  const sums = committedSum !== undefined && !isNew ? [committedSum] : [committedSum, plannedSum, asked];
   const { severalCurrencies, ...sum } = dearest(sums.filter((one) => one !== undefined));
   return {
     ...sum,
