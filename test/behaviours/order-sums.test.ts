@@ -1,7 +1,10 @@
 /** Sums and dates of orders: what is said twice has to be the same, and nothing is booked that is over. */
+import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { listedCatalogue, type Product, type Proposal } from "../../runtime/behaviours/index.js";
+import { openStore } from "../../runtime/store/index.js";
+import { tempFolder } from "../support/release.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 import { notingAdServer } from "./noting-ad-server.js";
 
@@ -50,6 +53,27 @@ for (const version of versions) {
         Math.round(total * 100),
       );
     }
+    await close();
+  });
+
+  test(`${version}: a budget between coins that was taken once may be said again, and no other one`, async () => {
+    const database = `sqlite:${path.join(await tempFolder(), "buys.db")}`;
+    const { ask, refused, close } = await behavingSeller(version, ["sales_non_guaranteed"], { database });
+    const { media_buy_id, packages } = await ask("create_media_buy", order());
+    const store = await openStore(database);
+    await store.database.write((q) =>
+      q.run("update adbind_documents set body = replace(body, '\"budget\":1000,', '\"budget\":1000.005,')", []),
+    );
+    await store.close();
+    const [{ package_id }] = packages;
+    const change = (more: object) => ({ ...key(), account, media_buy_id, ...more });
+    const line = (budget: number) => ({ packages: [{ package_id, budget, pacing: "asap" }] });
+    await ask("update_media_buy", change(line(1_000.005)));
+    await ask("update_media_buy", change(money(1_000.005)));
+    const [buy] = (await ask("get_media_buys", { account, media_buy_ids: [media_buy_id] })).media_buys;
+    assert.is(buy.packages[0].budget, 1_000.005);
+    for (const other of [line(1_000.006), money(1_000.006)])
+      assert.match((await refused("update_media_buy", change(other))).message, /cannot be paid/);
     await close();
   });
 

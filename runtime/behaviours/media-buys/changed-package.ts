@@ -67,9 +67,11 @@ export async function updatedPackage(
   const bound = (await findConfigured(call, one.product_id))?.overlay;
   const overlay = overlayAfter(call, before, wanted, { product, bound, field });
   checkTerms(call, wanted, product, field);
-  checkPrice(option, wanted, field);
+  // What stays as it is was taken before, by rules that may have been others.
+  const budget = wanted.budget === one.budget ? undefined : wanted.budget;
+  checkPrice(option, { ...wanted, budget: budget ?? null }, field);
   await checkBound(call, wanted, { accountId: buy.account_id, field });
-  const { budget, bid_price, creatives } = wanted;
+  const { bid_price, creatives } = wanted;
   const assigns = wanted.creative_assignments !== undefined || creatives !== undefined;
   const assigned = assigns ? assignments(wanted.creative_assignments, creatives) : one.creative_assignments;
   // What was taken before was looked at before, unless its placements change.

@@ -44,10 +44,12 @@ async function shared(
   packages: readonly BuyPackage[],
   total: Total,
 ): Promise<BuyPackage[]> {
-  const amount = givenBudget(total.amount, currency, FIELD);
   checkCurrency(call, currency, total);
   const live = packages.filter(isLivePackage);
   const before = summed(live.map(({ budget }) => budget));
+  // What it is already was taken before, by rules that may have been others.
+  if (total.amount === before) return [...packages];
+  const amount = givenBudget(total.amount, currency, FIELD);
   if (before <= 0) throw invalid(call, "no package has a budget that the sum could be shared by", FIELD);
   const coins = coinsIn(currency);
   // A share that is a coin but for the dust of its own quotient is that coin: a sum that is what it was moves no money.
