@@ -174,9 +174,13 @@ async function move(endpoint: string, url: string, options: MoveOptions): Promis
       const waiting = `${plural(moved.unproved, "notification config")} of them`;
       console.log(`${waiting}: events wait until a running sender has had an answer to its challenge there`);
     }
-    if (moved.sealed === 0) return;
-    console.error(`${plural(moved.sealed, "registration")} stay: their secrets do not open without their key (--keys)`);
-    process.exitCode = 1;
+    for (const row of moved.unreadable)
+      console.error(printable(`${row} cannot be read, and stays as it is: its row was changed by hand`));
+    if (moved.sealed > 0)
+      console.error(
+        `${plural(moved.sealed, "registration")} stay: their secrets do not open without their key (--keys)`,
+      );
+    if (moved.sealed + moved.unreadable.length > 0) process.exitCode = 1;
   });
 }
 

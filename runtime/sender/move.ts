@@ -1,15 +1,13 @@
 /** Moves an endpoint: what is registered there goes to another URL, and its events with it. */
 import { isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
-import { AdbindError } from "../errors.js";
-import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";
 import type { ListedJob, Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
 import type { TaskPlace } from "../store/sender-upkeep.js";
 import { channelOrderingKey } from "./channel.js";
 import { endpointAt, endpointOf, operationUrl, ownSegment } from "./endpoint-names.js";
-import { checkEndpointUrl } from "./endpoint-url.js";
+import { checkMovedUrl } from "./endpoint-url.js";
 import { isKnown, namesNear, OR_MOVED, unknownEndpoint } from "./known-endpoints.js";
 import { movedFromProof } from "./moved-configs.js";
 import type { StoredNotification } from "./notification-configs.js";
@@ -19,7 +17,7 @@ import { endpointIn, sealedConfig, taskEndpoints } from "./registered-secrets.js
 import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { configIn, readableConfig, registeredRows, registrationOf, type TargetRef } from "./stored-configs.js";
-import { taskDetailsOf } from "./task-details.js";
+import { taskDetailsOf, unlessBroken } from "./task-details.js";
 import type { PushNotificationConfig } from "./types.js";
 
 export interface MoveParts {
@@ -42,6 +40,8 @@ export interface Moved {
   readonly sealed: number;
   /** Of the registrations, notification configs: what is for them waits until a sender has had an answer to its challenge there. */
   readonly unproved: number;
+  /** Tasks, and channels, whose rows were broken by hand, wherever what they say is: they stay as they are. */
+  readonly unreadable: readonly string[];
 }
 
 /** Rows in one transaction. */
@@ -50,9 +50,14 @@ const PAGE_EVENTS = 200;
 
 interface Found {
   readonly principal: string;
-  readonly came: "moved" | "unproved" | "sealed";
-  /** Name of its endpoint now. */
+  readonly came: "moved" | "unproved" | "sealed" | "unreadable";
+  /** Name of its endpoint now; of what cannot be read, which it is. */
   readonly at: string;
+}
+
+interface Page<Last> {
+  readonly here: readonly Found[];
+  readonly last: Last | undefined;
 }
 
 interface Move {
@@ -67,16 +72,19 @@ const NEVER_NOTED = "";
 
 export async function moveEndpoint(parts: MoveParts, endpoint: string, url: string): Promise<Moved> {
   const checked = operationUrl(url, "0");
-  checkUrl(checked, parts.rules.policy);
+  checkMovedUrl(checked, parts.rules.policy);
   // What is registered without an operation cannot go where one is named: that is found before anything is moved.
   if (checked !== url) await moveAll(parts, { endpoint, url, dry: true });
-  const found = await moveAll(parts, { endpoint, url, dry: false });
+  const all = await moveAll(parts, { endpoint, url, dry: false });
+  const found = all.filter(({ came }) => came !== "unreadable");
+  const unreadable = [...new Set(all.flatMap(({ came, at }) => (came === "unreadable" ? [at] : [])))];
   const count = (what: Found["came"]): number => found.filter(({ came }) => came === what).length;
   const first = found.find(({ came }) => came !== "sealed");
   const { events, at } = await moveEvents(parts, endpoint);
   if (found.length === 0 && events === 0) await checkMoved(parts, endpoint, url);
   const [unproved, sealed] = [count("unproved"), count("sealed")];
-  return { endpoint: first?.at ?? at ?? endpoint, registrations: found.length - sealed, events, sealed, unproved };
+  const registrations = found.length - sealed;
+  return { endpoint: first?.at ?? at ?? endpoint, registrations, events, sealed, unproved, unreadable };
 }
 
 /** Who ends a move a second time is told nothing; who mistyped the name would take for moved what is not. */
@@ -159,11 +167,15 @@ async function moveTasks(parts: MoveParts, move: Move, at: Pick<TaskPlace, "colu
   const found: Found[] = [];
   for (let after: string | undefined = ""; after !== undefined; ) {
     const from: string = after;
-    after = await queue.transact(function* (tx): Coroutine<string | undefined> {
+    // What fails beside others runs again, and counts once.
+    const page = await queue.transact(function* (tx): Coroutine<Page<string>> {
       const rows = yield* tables.tasksAt(tx, { ...at, after: from, limit: PAGE_ROWS });
-      for (const row of rows) found.push(...(yield* moveTask(parts, tx, row, { ...move, vias: vias[at.column] })));
-      return rows.at(-1)?.task_id;
+      const here: Found[] = [];
+      for (const row of rows) here.push(...(yield* moveTask(parts, tx, row, { ...move, vias: vias[at.column] })));
+      return { here, last: rows.at(-1)?.task_id };
     });
+    found.push(...page.here);
+    after = page.last;
   }
   return found;
 }
@@ -173,25 +185,16 @@ async function moveChannels(parts: MoveParts, move: Move, endpoint: string): Pro
   const found: Found[] = [];
   for (let after: ChannelKey | undefined = { resource: "", kind: "", subscriber: "" }; after !== undefined; ) {
     const from: ChannelKey = after;
-    after = await queue.transact(function* (tx): Coroutine<ChannelRow | undefined> {
+    const page = await queue.transact(function* (tx): Coroutine<Page<ChannelRow>> {
       const rows = yield* tables.channelsAt(tx, { endpoint, after: from, limit: PAGE_ROWS });
-      for (const row of rows) found.push(...(yield* moveChannel(parts, tx, row, move)));
-      return rows.at(-1);
+      const here: Found[] = [];
+      for (const row of rows) here.push(...(yield* moveChannel(parts, tx, row, move)));
+      return { here, last: rows.at(-1) };
     });
+    found.push(...page.here);
+    after = page.last;
   }
   return found;
-}
-
-function checkUrl(url: string, policy: NetPolicy): void {
-  try {
-    checkEndpointUrl(url, policy);
-  } catch (error) {
-    if (!(error instanceof NetFault)) throw error;
-    throw new AdbindError("registration_invalid", `events cannot go there: ${publicReason(error.code)}`, {
-      where: "url",
-      remedy: "give an https URL on the public internet",
-    });
-  }
 }
 
 /** The config with another URL, sealed anew; undefined where its secrets cannot be had. */
@@ -251,7 +254,9 @@ function* moveTask(
 ): Coroutine<Found[]> {
   const { principal, task_id: task } = row;
   const found: Found[] = [];
-  let details = taskDetailsOf(row);
+  const kept = unlessBroken(() => taskDetailsOf(row));
+  if (kept === undefined) return [{ principal, came: "unreadable", at: `task ${task}` }];
+  let details = kept.read;
   for (const via of move.vias) {
     const stored = details[via] as StoredConfig | undefined;
     if (stored === undefined || endpointIn(principal, stored) !== move.endpoint) continue;
@@ -274,7 +279,9 @@ function* moveTask(
 function* moveChannel(parts: MoveParts, tx: Query, row: ChannelRow, move: Move): Coroutine<Found[]> {
   const { principal } = row;
   const ref = { channel: { resource: row.resource, kind: row.kind, subscriber: row.subscriber } };
-  const stored = configIn(row, ref);
+  const kept = unlessBroken(() => configIn(row, ref));
+  if (kept === undefined) return [{ principal, came: "unreadable", at: registrationOf(ref) }];
+  const stored = kept.read;
   // Records have no URL: they are registrations of nothing.
   if (stored?.url === undefined || endpointIn(principal, stored) !== move.endpoint) return [];
   const operation = (stored as StoredConfig<PushNotificationConfig>).operation_id;

@@ -34,3 +34,12 @@ export function taskDetailsOf(row: { readonly task_id: string; readonly details:
   }
   return details;
 }
+
+/** What reads a row; undefined where that was broken by hand: it would keep all others from moving. */
+export function unlessBroken<T>(read: () => T): { readonly read: T } | undefined {
+  try {
+    return { read: read() };
+  } catch {
+    return undefined;
+  }
+}

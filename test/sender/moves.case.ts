@@ -47,7 +47,7 @@ function placeCase(of: SenderCase): void {
     const moved = await sender.outbox.move(endpoint, to);
     assert.equal([moved.registrations, moved.events], [1, 1]);
     await of.rows("delete from adbind_endpoints returning 1");
-    const again = { endpoint, registrations: 0, events: 0, sealed: 0, unproved: 0 };
+    const again = { endpoint, registrations: 0, events: 0, sealed: 0, unproved: 0, unreadable: [] };
     assert.equal(await sender.outbox.move(endpoint, to), again);
     const elsewhere = await sender.outbox.move(endpoint, "https://else.example/h").catch((error) => error.code);
     assert.is(elsewhere, "endpoint_unknown");

@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
-import { drained, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
+import { drained, HOOK, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
 export function unreadableTaskCase(of: SenderCase): void {
   const test = suiteOf(of, "unreadable tasks");
@@ -29,5 +29,32 @@ export function unreadableTaskCase(of: SenderCase): void {
         ["well"],
       );
     });
+  test("an endpoint moves beside rows that cannot be read, which are named and stay as they are", async ({
+    sender,
+  }) => {
+    const to = "https://new.example/h";
+    for (const taskId of ["broken", "well"]) {
+      await sender.tasks.register(start({ taskId }), { push });
+      await sender.tasks.update(taskId, { status: "working" });
+    }
+    for (const resource of ["gone", "there"])
+      await sender.channels.subscribe("rights", { resource, principal: "buyer-1" }, { url: HOOK });
+    const { endpoint } = (await sender.outbox.endpoints())[0]!;
+    await of.corrupt(
+      "update adbind_sent_tasks set details = '{broken' where task_id = 'broken'",
+      async () => undefined,
+    );
+    await of.corrupt("update adbind_channels set config = '{broken' where resource = 'gone'", async () => undefined);
+    const moved = await sender.outbox.move(endpoint, to);
+    assert.equal([moved.registrations, moved.sealed, moved.unreadable.length], [2, 0, 2]);
+    assert.ok(moved.unreadable.includes("task broken"), moved.unreadable.join());
+    const left = await of.rows(
+      "select details as text from adbind_sent_tasks union all select config from adbind_channels",
+    );
+    assert.is(left.filter(({ text }) => text === "{broken").length, 2);
+    const mistyped = await sender.outbox.move("https://nobody.example x.y", to).catch((error) => error.code);
+    assert.is(mistyped, "endpoint_unknown");
+  });
+
   test.run();
 }

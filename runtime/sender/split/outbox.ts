@@ -86,6 +86,7 @@ async function movedEverywhere(senders: SplitSenders, endpoint: string, url: str
     endpoint: there?.endpoint ?? endpoint,
     ...{ registrations: sum("registrations"), events: sum("events") },
     ...{ sealed: sum("sealed"), unproved: sum("unproved") },
+    unreadable: moved.flatMap(({ unreadable }) => unreadable),
   };
 }
 
