@@ -125,6 +125,69 @@ for (const version of versions) {
     await seller.close();
   });
 
+  test(`${version}: what runs is sent again as it was, also where its product takes other formats by now`, async () => {
+    let formats = ["video_standard_15s"];
+    const changing = { ...catalogue, products: async () => [product("changing", formats)] };
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue: changing } });
+    const sync = async (creative: object) =>
+      (await seller.ask("sync_creatives", { ...key(), account, creatives: [creative] })).creatives[0].action;
+    await seller.ask("create_media_buy", order([packageOf("changing", { creatives: [short] })]));
+    formats = ["display_300x250_image"];
+    assert.is(await sync({ ...short, name: "Renamed" }), "updated");
+    assert.is(await sync({ ...long, creative_id: "short" }), "failed", "another spot");
+    await seller.close();
+  });
+
+  test(`${version}: a bundle or a tag with an image for who cannot show it is no image`, async () => {
+    const option = (format_kind: string) => ({ format_kind, format_option_id: format_kind, params: {} });
+    const knowsBundles = !version.startsWith("3.0.");
+    const kinds = [...(knowsBundles ? ["html5"] : []), "display_tag", "image"];
+    const sold = kinds.map((kind) => ({ ...product(kind, []), more: { format_options: [option(kind)] } }));
+    const ports = { catalogue: listedCatalogue(sold) };
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports });
+    const backup_image = { asset_type: "image", url: "https://x.example/i.png", width: 300, height: 250 };
+    const url = "https://x.example/served";
+    const shown = (creative_id: string, assets: object) => ({
+      ...{ creative_id, name: creative_id, format_id: standard("homepage_tile") },
+      assets: { backup_image, ...assets },
+    });
+    const creatives = [
+      ...(knowsBundles ? [shown("html5", { html5_bundle: { asset_type: "zip", url, max_file_size_kb: 200 } })] : []),
+      shown("display_tag", {
+        tag_url: { asset_type: "url", ...(version === "3.2.4" && { url_type: "ad_request" }), url },
+      }),
+    ];
+    for (const kind of kinds) {
+      const { packages } = await seller.ask("create_media_buy", order([packageOf(kind)]));
+      const assignments = creatives.map((one) => ({ ...one, package_id: packages[0].package_id }));
+      const request = { ...key(), account, creatives };
+      const named = assignments.map(({ creative_id, package_id }) => ({ creative_id, package_id }));
+      const lines = (await seller.ask("sync_creatives", { ...request, assignments: named })).creatives;
+      const taken = lines.filter((one: { assigned_to?: string[] }) => (one.assigned_to ?? []).length > 0);
+      const ids = taken.map((one: { creative_id: string }) => one.creative_id);
+      if (kind === "image") assert.is(ids.length, creatives.length, "their own backup");
+      else assert.equal(ids, [kind], kind);
+    }
+    await seller.close();
+  });
+
+  test(`${version}: a package that chooses a size of a template takes creatives of that size alone`, async () => {
+    const template = { ...product("any size", []), more: { format_ids: [standard("display_static")] } };
+    const ports = { catalogue: listedCatalogue([template]) };
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports });
+    const sized = (creative_id: string, width: number, height: number) => ({
+      ...{ ...image(creative_id, width, height), format_id: standard("display_static", { width, height }) },
+    });
+    const brings = (creative: object) => {
+      const format_ids = [standard("display_static", { width: 300, height: 250 })];
+      return order([packageOf("any size", { format_ids, creatives: [creative] })]);
+    };
+    const { code: told } = await seller.refused("create_media_buy", brings(sized("board", 728, 90)));
+    assert.ok(told.startsWith(code(true)), told);
+    await seller.ask("create_media_buy", brings(sized("tile", 300, 250)));
+    await seller.close();
+  });
+
   test(`${version}: a creative that packages name is not sent as what their product does not take`, async () => {
     const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
     type Line = { action: string; errors?: { code: string; message: string }[] };

@@ -2,8 +2,9 @@
 import type { ProtocolError } from "../../contract/index.js";
 import { type BuyPackage, buyIsOver, buysOf, isLivePackage } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { unsuitable } from "../library/suitable.js";
-import type { CreativeUpload } from "../ports/creatives.js";
+import { type Creative, findCreative } from "../library/creatives.js";
+import { type Shown, unsuitable } from "../library/suitable.js";
+import type { CreativeAsset, CreativeUpload } from "../ports/creatives.js";
 import { findProduct } from "../products/products.js";
 
 /** An upload, and whose it is. */
@@ -27,6 +28,28 @@ const placesOf = (call: BehaviourCall, accountId: string): Promise<ReadonlyMap<s
     return places;
   });
 
+/** What decides where a creative can run: another title, or another place of its files, moves it nowhere. */
+const shapeOf = ({ format_id, format_kind, format_option_ref, assets }: Shown): string =>
+  JSON.stringify([
+    ...[format_id, format_kind, format_option_ref],
+    Object.entries(assets).map(([slot, value]) => [
+      slot,
+      ...([value].flat() as CreativeAsset[]).map((one) => [
+        ...[one.asset_type, one.url_type, one.width, one.height, one.pixel_ratio, one.duration_ms],
+      ]),
+    ]),
+  ]);
+
+/**
+ * Whether it stays what it was when its packages took it. No buy is read for that, and a product that takes other formats by now refuses
+ * nobody what runs there. Who names what was put away is not asked what it is.
+ */
+const staysAsTaken = (before: Creative | undefined, upload: CreativeUpload): boolean =>
+  before !== undefined &&
+  before.status !== "archived" &&
+  before.purge === undefined &&
+  shapeOf({ ...before.more, ...before }) === shapeOf(upload);
+
 /**
  * A banner that is sent under the name of a spot would run where spots are sold, or nowhere: it is refused, and what was there
  * stays.
@@ -36,6 +59,7 @@ export async function placeProblems(
   { accountId, upload, field, packages = [] }: PlacedUpload,
 ): Promise<ProtocolError[]> {
   const { creative_id: id } = upload;
+  if (staysAsTaken(await findCreative(call, id), upload)) return [];
   const beside = packages.filter((one) => one.creative_assignments.some(({ creative_id }) => creative_id === id));
   for (const one of [...beside, ...((await placesOf(call, accountId)).get(id) ?? [])]) {
     const product = await findProduct(call, one.product_id);

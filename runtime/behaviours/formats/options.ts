@@ -24,7 +24,9 @@ const kinds: Readonly<Record<string, string>> = {
   video: "video_hosted",
   audio: "audio_hosted",
   html: "html5",
+  zip: "html5",
   javascript: "display_tag",
+  display_tag: "display_tag",
   vast: "video_vast",
   daast: "audio_daast",
 };

@@ -36,7 +36,7 @@ const mediumOf = (kind: string | undefined): Medium | undefined =>
 const types: readonly (readonly [Medium, ReadonlySet<unknown>])[] = [
   ["video", new Set(["video", "vast"])],
   ["audio", new Set(["audio", "daast"])],
-  ["display", new Set(["image", "html", "javascript"])],
+  ["display", new Set(["image", "html", "zip", "javascript", "display_tag"])],
 ];
 
 interface Main {
@@ -113,13 +113,21 @@ interface Chosen {
 /** Of what the product takes, what its package is for; all of it where the package chooses none. */
 function chosenOf(all: readonly Taken[], chosen: Chosen): readonly Taken[] {
   const { format_ids: ids = [], format_option_refs: refs = [], format_kind: kind, params } = chosen;
-  const isNamed = ({ option: { v1_format_ref: own = [], format_option_id: id } }: Taken): boolean =>
-    own.some((one) => ids.some((other) => sameFormat(one, other))) || refs.some((ref) => ref.format_option_id === id);
-  const named = ids.length > 0 || refs.length > 0 ? all.filter(isNamed) : all;
+  // A template is taken as large, or as long, as the package says.
+  const named = (one: Taken): readonly Taken[] => {
+    const { v1_format_ref: own = [], format_option_id: id, params: bounds } = one.option;
+    if (refs.some((ref) => ref.format_option_id === id)) return [one];
+    const chosenHere = ids.filter((other) => own.some((name) => sameFormat(name, other) && isSameName(name, other)));
+    return chosenHere.map((name) => ({
+      ...one,
+      option: { ...one.option, params: { ...bounds, ...measuredBy(name) }, v1_format_ref: [name] },
+    }));
+  };
+  const ofNames = ids.length > 0 || refs.length > 0 ? all.flatMap(named) : all;
   const described =
     kind === undefined
-      ? named
-      : named
+      ? ofNames
+      : ofNames
           .filter(({ option }) => option.format_kind === kind)
           .map((one) => ({ ...one, option: { ...one.option, params: { ...one.option.params, ...params } } }));
   // What the product took when it was ordered, and does not list any more, chooses nothing.
@@ -149,12 +157,18 @@ function isMeasured(
   return misfits({ ...bounds, slots }, { [slot]: shown as CreativeAsset }).length === 0;
 }
 
+/**
+ * The image beside a tag that is had by its URL is what is shown where that does not load. Early releases know the URL by its slot
+ * alone.
+ */
+const kindOf = (slot: string, { asset_type: type, url_type }: CreativeAsset): string | undefined =>
+  type === "url" && (url_type === "ad_request" || slot === "tag_url") ? "display_tag" : kindOfAsset(type);
+
 /** The canonical formats that its assets of a medium make, and the one it says it is. */
 const kindsIn = (assets: CreativeAssets, medium: Medium, stated: string | undefined): readonly string[] => [
   ...(mediumOf(stated) === medium ? [stated!] : []),
-  ...Object.values(assets)
-    .flat()
-    .flatMap(({ asset_type: type }: CreativeAsset) => kindOfAsset(type) ?? [])
+  ...Object.entries(assets)
+    .flatMap(([slot, value]) => ([value].flat() as CreativeAsset[]).flatMap((one) => kindOf(slot, one) ?? []))
     .filter((kind) => mediumOf(kind) === medium),
 ];
 
