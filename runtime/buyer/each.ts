@@ -100,11 +100,16 @@ async function one<T>(agent: string, job: () => Promise<T>, signal: AbortSignal)
 
 type GivenAgent = AgentRef | NamedAgent;
 
-/** A receiver's route speaks for one sender: the second agent there would be refused with its first call that takes long. */
+function urlIn(given: GivenAgent): string {
+  const ref = typeof given === "object" && "agent" in given ? given.agent : given;
+  return typeof ref === "string" ? ref : "url" in ref ? ref.url : ref.agent_url;
+}
+
+/** A receiver's route speaks for one sender, which is the agent's URL where nothing else is said: the second agent there would be refused with its first call that takes long. */
 function checkRoutes(agents: Readonly<Record<string, GivenAgent>>, shared: BuyerOptions["webhooks"]): void {
   if (shared === undefined || shared.sender !== undefined) return;
   const there = Object.entries(agents).filter(([, given]) => typeof given !== "object" || !("webhooks" in given));
-  if (there.length < 2) return;
+  if (new Set(there.map(([, given]) => urlIn(given))).size < 2) return;
   const names = there.map(([name]) => name).join(", ");
   throw badBuyerOption("webhooks", `one route speaks for one seller, and ${names} would share it: give each its own`);
 }

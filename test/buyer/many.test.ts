@@ -72,10 +72,12 @@ test("agents of several sellers have a route of webhooks each: one that they wou
     },
   });
   const at = (place: string) => ({ receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/${place}` });
-  const agents = { north: agent.mcp, south: { agent: { url: agent.mcp } } };
+  const agents = { north: agent.mcp, south: { agent: { url: "http://127.0.0.1:9/mcp" } } };
   const shared = { release, allowLocal: true, webhooks: at("all") };
   assert.is(await codeOf(() => createBuyers({ ...shared, agents })), "buyer_option_invalid");
   await createBuyers({ ...shared, agents: { north: agent.mcp } }).close();
+  // One seller that is called as two of its customers.
+  await createBuyers({ ...shared, agents: { north: agent.mcp, south: { agent: { url: agent.mcp } } } }).close();
   await createBuyers({ ...shared, webhooks: { ...at("all"), sender: SELLER }, agents }).close();
   const own = (place: string) => ({ agent: { url: agent.mcp }, webhooks: { ...at(place), sender: SELLER } });
   const buyers = createBuyers({ release, allowLocal: true, agents: { north: own("north"), south: own("south") } });
