@@ -53,3 +53,10 @@ export function momentMs(text: string): number {
   const instant = toInstant(`${day}T${time}${seconds}${zone}`);
   return instant === undefined ? Number.NaN : instantMs(instant);
 }
+
+/**
+ * Whether an end that others wrote is over. None is none; one that cannot be read is not taken for that.
+ * @param now unix milliseconds
+ */
+export const isEndOver = (end: unknown, now: number): boolean =>
+  end != null && !(typeof end === "string" && momentMs(end) > now);

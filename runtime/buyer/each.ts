@@ -105,7 +105,10 @@ function urlIn(given: GivenAgent): string {
   return typeof ref === "string" ? ref : "url" in ref ? ref.url : ref.agent_url;
 }
 
-/** A receiver's route speaks for one sender, which is the agent's URL where nothing else is said: the second agent there would be refused with its first call that takes long. */
+/**
+ * A receiver's route speaks for one sender, which is the agent's URL where nothing else is said: the second agent there would be
+ * refused with its first call that takes long.
+ */
 function checkRoutes(agents: Readonly<Record<string, GivenAgent>>, shared: BuyerOptions["webhooks"]): void {
   if (shared === undefined || shared.sender !== undefined) return;
   const there = Object.entries(agents).filter(([, given]) => typeof given !== "object" || !("webhooks" in given));

@@ -4,7 +4,7 @@
  */
 import { type AnyTool, type Failure, isJsonObject, type JsonObject, type Release } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
-import { momentMs } from "../moment.js";
+import { isEndOver, momentMs } from "../moment.js";
 import { shortText } from "../transport/fault.js";
 import type { GovernanceOptions } from "./consent.js";
 import { localError } from "./fault.js";
@@ -53,7 +53,7 @@ export async function governed(
     // Older releases have it under the name that later ones keep for the state of a task.
     const verdict = data.verdict ?? data.status;
     if (verdict === "approved") {
-      if (expires_at != null && !(endMs(expires_at) > now()))
+      if (isEndOver(expires_at, now()))
         return refuse("GOVERNANCE_DENIED", `the approval of ${tool.name} ${endWords(expires_at)}`, details);
       return { ok: true, args: { ...args, ...(typeof token === "string" && { governance_context: token }) } };
     }
@@ -67,11 +67,8 @@ export async function governed(
   }
 }
 
-/** Unix milliseconds; NaN for an end that cannot be read, and an approval without a readable one is not taken to have none. */
-const endMs = (expires: unknown): number => (typeof expires === "string" ? momentMs(expires) : Number.NaN);
-
 const endWords = (expires: unknown): string =>
-  Number.isNaN(endMs(expires))
+  typeof expires !== "string" || Number.isNaN(momentMs(expires))
     ? `has an end that is no time of RFC 3339: ${shortText(JSON.stringify(expires))}`
     : `has ended: ${expires}`;
 

@@ -6,7 +6,7 @@ import type { ExpiringIn } from "./expiry.js";
 import { fromNow, type HeldTaskTables, heldTaskTables } from "./held-tasks.js";
 import { type Runner, runner } from "./runner.js";
 import type { SellerTaskRow } from "./seller-task.js";
-import { type ClockMark, readClock } from "./sweep-clock.js";
+import { CLOCK_MARK, type ClockMark, MARK_CLOCK, readClock } from "./sweep-clock.js";
 
 /** A call under an idempotency key. */
 export interface CallRow {
@@ -235,12 +235,9 @@ function whereOf(filter: TaskFilter): { text: string; values: Value[] } {
 
 const expiryTime = <Tx>(run: Runner<Tx>): SellerTables<Tx>["expiryTime"] =>
   function* (tx, now) {
-    const [held] = yield* run<ClockMark>(tx, "select mark, lag, until from adbind_clock where id = 1", []);
+    const [held] = yield* run<ClockMark>(tx, CLOCK_MARK, []);
     const { at, next } = readClock(held, now);
-    const write =
-      "insert into adbind_clock (id, mark, lag, until) values (1, ?, ?, ?) on conflict (id) do update set " +
-      "mark = excluded.mark, lag = excluded.lag, until = excluded.until";
-    if (next !== undefined) yield* run(tx, write, [next.mark, next.lag, next.until]);
+    if (next !== undefined) yield* run(tx, MARK_CLOCK, [next.mark, next.lag, next.until]);
     return at;
   };
 

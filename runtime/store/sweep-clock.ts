@@ -15,6 +15,13 @@ export interface ClockMark {
   readonly until: number;
 }
 
+/** Reads it: one text for every engine. */
+export const CLOCK_MARK = "select mark, lag, until from adbind_clock where id = 1";
+/** Writes it; parameters: mark, lag, until. One text for every engine. */
+export const MARK_CLOCK =
+  "insert into adbind_clock (id, mark, lag, until) values (1, ?, ?, ?) on conflict (id) do update set " +
+  "mark = excluded.mark, lag = excluded.lag, until = excluded.until";
+
 /** What passes between two readings without a jump, in milliseconds: instances restart, and their clocks differ. */
 const JUMP_MS = 600_000;
 /** A mark is written again when it is this old, in milliseconds. */

@@ -2,24 +2,33 @@
 import * as assert from "uvu/assert";
 import { until } from "../support/until.js";
 import { delivered, end, keys, take, workerOf } from "./queue-steps.js";
-import { job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
+import { type Context, job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
+
+const ordered = (key: string, endpoint = "a") => job({ key, endpoint, orderingKey: "task" });
+const deleteFirst = ({ database }: Context) =>
+  database.query((q) => q.run("delete from adbind_jobs where key = 'first'"));
+
+/** A worker that notes what it sends. */
+function sending(context: Context) {
+  const sent: string[] = [];
+  const worker = workerOf(context, {
+    handle: async ({ key }) => {
+      sent.push(key);
+      return delivered;
+    },
+  });
+  return { sent, worker };
+}
 
 export function deletedCase(of: QueueCase): void {
   const test = queueSuite(of);
-  const ordered = (key: string, endpoint = "a") => job({ key, endpoint, orderingKey: "task" });
 
   test("what waits behind a job that was deleted by hand goes when another comes after it", async (context) => {
-    const { queue, database } = context;
+    const { queue } = context;
     await put(queue, ordered("first"), ordered("second"), ordered("third"));
-    await database.query((q) => q.run("delete from adbind_jobs where key = 'first'"));
+    await deleteFirst(context);
     await put(queue, ordered("fourth"));
-    const sent: string[] = [];
-    const worker = workerOf(context, {
-      handle: async ({ key }) => {
-        sent.push(key);
-        return delivered;
-      },
-    });
+    const { sent, worker } = sending(context);
     worker.start();
     await until(async () => (await queue.counts()).ready === 0);
     await worker.stop();
@@ -32,21 +41,12 @@ export function deletedCase(of: QueueCase): void {
 /** Where a job is known to wait from its adding on. */
 export function deletedFirstCase(of: QueueCase): void {
   const test = queueSuite(of);
-  const ordered = (key: string, endpoint = "a") => job({ key, endpoint, orderingKey: "task" });
-  const gone = (context: Parameters<Parameters<typeof test>[1]>[0]) =>
-    context.database.query((q) => q.run("delete from adbind_jobs where key = 'first'"));
 
   test("what waits behind a job that was deleted by hand goes when its endpoint is looked at", async (context) => {
     const { queue } = context;
     await put(queue, ordered("first"), ordered("second"), ordered("third"), job({ key: "beside" }));
-    await gone(context);
-    const sent: string[] = [];
-    const worker = workerOf(context, {
-      handle: async ({ key }) => {
-        sent.push(key);
-        return delivered;
-      },
-    });
+    await deleteFirst(context);
+    const { sent, worker } = sending(context);
     worker.start();
     await until(() => sent.length === 1 && worker.out === 0);
     // An endpoint is looked at again when what was leased of it would be anybody's.
@@ -73,7 +73,7 @@ export function deletedFirstCase(of: QueueCase): void {
       return keys(taken);
     };
     assert.equal([await sent(), await sent(), await sent()], [["beside"], [], []]);
-    await gone(context);
+    await deleteFirst(context);
     await put(queue, job({ key: "later" }));
     assert.equal([await sent(), await sent(), await sent()], [["later"], [], ["second"]]);
   });

@@ -1,6 +1,6 @@
 /** Asks the governance agents of an account before its money is committed; without their word it is not. */
 import type { JsonObject } from "../../contract/index.js";
-import { momentMs } from "../../moment.js";
+import { isEndOver } from "../../moment.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account, GovernanceAgent } from "../ports/accounts.js";
@@ -84,9 +84,7 @@ async function askOne(
     });
   // Releases name the field differently, and one of the names has another meaning in the other.
   const verdict = [answer?.verdict, answer?.status].find(isVerdict);
-  const { expires_at: end } = answer ?? {};
-  // An end that cannot be read is not taken for none.
-  const lapsed = end != null && !(typeof end === "string" && momentMs(end) > call.now.getTime());
+  const lapsed = isEndOver(answer?.expires_at, call.now.getTime());
   if (answer === undefined || verdict === undefined || (verdict === "approved" && lapsed))
     throw new ToolError("GOVERNANCE_UNAVAILABLE", "a governance agent of the account gave no decision that holds", {
       details: { agent_url: url },

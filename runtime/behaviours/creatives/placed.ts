@@ -23,7 +23,11 @@ const placesOf = (call: BehaviourCall, accountId: string): Promise<ReadonlyMap<s
     for (const buy of await buysOf(call)) {
       if (buy.account_id !== accountId || buyIsOver(call, buy)) continue;
       for (const one of buy.packages.filter(isLivePackage))
-        for (const { creative_id: id } of one.creative_assignments) places.set(id, [...(places.get(id) ?? []), one]);
+        for (const { creative_id: id } of one.creative_assignments) {
+          const named = places.get(id);
+          if (named === undefined) places.set(id, [one]);
+          else named.push(one);
+        }
     }
     return places;
   });
