@@ -16,6 +16,7 @@ test.after(() => postgres.stop());
 
 const NEW = "https://new.example/h";
 const LEASE_MS = 1_200;
+const WAITING = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
 const queue: OpenQueue = async (database, topic, options) =>
   openQueue(database, topic, { ...options, leaseMs: LEASE_MS });
 
@@ -26,16 +27,13 @@ for (const ends of ["commit", "rollback"] as const)
       const short = { queue, worker: { pollMs: 200, renewMs: 300 } };
       const place = await openBeside(postgres, clock, short);
       const { application, network, sender, database } = place;
-      // Whoever looks within the milliseconds in which the server hands the row on to who waits for it leases it too: seldom, then.
-      const seldom = { queue, worker: { ...short.worker, pollMs: 900 } };
-      const other = await createSender({ ...optionsFor(clock, network), store: { database }, ...seldom });
+      const other = await createSender({ ...optionsFor(clock, network), store: { database }, ...short });
       const { promise: answered, resolve: answer } = Promise.withResolvers<number>();
       try {
         await sender.tasks.attach(start(), { url: HOOK });
         await sender.tasks.update("task-1", { status: "working" });
         network.react = () => answered;
         sender.start();
-        other.start();
         await until(() => network.sent.length === 1);
         await application.query("begin");
         await sender.tasks.attach(start(), { url: NEW }, { tx: application });
@@ -45,6 +43,9 @@ for (const ends of ["commit", "rollback"] as const)
           await pause(200);
         }
         await application.query(ends);
+        // Whoever looks while the server hands the row on to who waits for it, which is milliseconds, would lease it too.
+        await until(async () => (await application.query(WAITING)).rows.length === 0, "nobody waits for the row");
+        other.start();
         await pause(2 * LEASE_MS);
         answer(200);
         await until(() => drained(sender));

@@ -1,7 +1,7 @@
 /**
  * Renews leases. The rows of some may be held by a transaction of the application's, as by one that registers anew what they are of,
- * for longer than a lease lasts. While its attempt is under way such a row is waited for: whoever waits has it before others can
- * lease it, and the lease is ours again as that transaction ends.
+ * for longer than a lease lasts. While its attempt is under way such a row is waited for, and the lease is ours again as that
+ * transaction ends: only who looks in the very milliseconds in which the server hands the row on leases it too.
  */
 import { type PostgresDatabase, runAsync } from "../../db/index.js";
 import { isRowKept } from "../../db/postgres/faults.js";
