@@ -5,6 +5,7 @@ import { buildAssets } from "./assets.js";
 import { generateFirst, inject } from "./captures.js";
 import type { StoryboardStep } from "./document.js";
 import { withBindings } from "./fixtures.js";
+import { withMovedFlights } from "./flights.js";
 import { fieldAt } from "./paths.js";
 import type { KnownAgent, StoryState } from "./state.js";
 import { type Substituted, type SubstitutionSource, substitute } from "./substitution.js";
@@ -111,7 +112,8 @@ export async function requestOf(
   generateFirst(step, { context, generate: (template) => substituteIn(story, agent.url, template).value });
   const assets = buildAssets(step.sample_request ?? {}, { context, kit: story.kit, history: story.history });
   if ("unfilled" in assets) return { args: {}, unresolved: [], unfilled: assets.unfilled };
-  const { value, unresolved } = substituteIn(story, agent.url, assets.request);
+  const sample = withMovedFlights(assets.request, run.flights);
+  const { value, unresolved } = substituteIn(story, agent.url, sample);
   const named = withBindings(value as JsonObject, story.bindings, (field, entity) => run.schemas.names(field, entity));
   let args = probed(step, task, named, story);
   inject(step, args, context);

@@ -16,6 +16,7 @@ import { agentUnreachable } from "./agent-unreachable.js";
 import type { WebhookCatcher } from "./caught.js";
 import { CONTROLLER, controllerScenarios } from "./controller.js";
 import { applyFaults, faultsOf } from "./faulty.js";
+import { flightsNotice, movedFlights } from "./flights.js";
 import type { GateFacts } from "./gates.js";
 import { Invariants } from "./invariants.js";
 import { authorizationFor } from "./kit.js";
@@ -170,6 +171,7 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
       uuid,
       now,
       beganAt: now(),
+      flights: movedFlights(suite, now()),
       timeoutMs,
       sleep: options.sleep ?? ((ms) => systemSleep(ms)),
     };
@@ -211,7 +213,7 @@ function reportOf(
     notSelected: rest.notSelected,
     counts,
     unknownChecks: unknownChecks(steps),
-    notices: [...rest.faults, ...rest.notices],
+    notices: [...rest.faults, ...rest.notices, ...(run.flights === undefined ? [] : [flightsNotice(run.flights)])],
     ok,
   };
 }

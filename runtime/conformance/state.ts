@@ -4,6 +4,7 @@ import type { AgentAnswer, AgentSession } from "./agent/types.js";
 import type { WebhookCatcher } from "./caught.js";
 import type { Storyboard } from "./document.js";
 import type { FixtureBinding } from "./fixtures.js";
+import type { MovedFlights } from "./flights.js";
 import type { GateFacts, RunFeatures } from "./gates.js";
 import type { Invariants } from "./invariants.js";
 import type { Suite } from "./load.js";
@@ -45,6 +46,8 @@ export interface RunState {
   readonly now: () => number;
   /** When the run began. */
   readonly beganAt: number;
+  /** Undefined where the flights of the suite are asked for as they are published. */
+  readonly flights: MovedFlights | undefined;
   readonly timeoutMs: number;
   /** Waits; a test's clock may not. */
   readonly sleep: (ms: number) => Promise<void>;

@@ -1,0 +1,78 @@
+/** Suites that are older than the flights of their orders. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { JsonObject } from "../../runtime/contract/index.js";
+import { runSmall, suiteOf } from "./small-agent.js";
+
+const storyboard = (start: string): string => `
+id: own
+phases:
+  - id: p
+    steps:
+      - id: refused
+        task: create_media_buy
+        expect_error: true
+        sample_request: {start_time: "2020-01-01T00:00:00Z", end_time: "2020-06-30T23:59:59Z"}
+      - id: plan
+        task: sync_plans
+        sample_request: {plans: [{plan_id: a, flight: {start: "${start}", end: "2028-02-29T23:59:59Z"}}]}
+      - id: order
+        task: create_media_buy
+        sample_request: {start_time: "${start}", end_time: "2028-02-29T23:59:59Z", packages: [{start_time: asap}]}
+      - id: report
+        task: get_media_buy_delivery
+        sample_request: {start_date: "2026-03-01", end_date: "2026-04-30", event_time: "2026-04-05T00:00:00Z"}
+`;
+
+/** What each tool is asked, the order last. */
+async function asked(start: string, at: string) {
+  const requests: JsonObject[] = [];
+  const keep = (args: JsonObject): JsonObject => {
+    const { idempotency_key: _, ...rest } = args;
+    requests.push(rest);
+    return { status: "completed", media_buy_id: "mb-1" };
+  };
+  const tools = { create_media_buy: keep, sync_plans: keep, get_media_buy_delivery: keep };
+  const { report } = await runSmall(suiteOf(storyboard(start)), tools, { now: () => Date.parse(at) });
+  return { requests, notices: report.notices };
+}
+
+const past = { start_time: "2020-01-01T00:00:00Z", end_time: "2020-06-30T23:59:59Z" };
+
+test("flights that have passed are asked for whole years later, in every request, and the run says so", async () => {
+  const { requests, notices } = await asked("2026-04-01T00:00:00Z", "2026-11-29T12:00:00Z");
+  assert.equal(requests, [
+    past,
+    { plans: [{ plan_id: "a", flight: { start: "2027-04-01T00:00:00Z", end: "2029-02-28T23:59:59Z" } }] },
+    {
+      start_time: "2027-04-01T00:00:00Z",
+      end_time: "2029-02-28T23:59:59Z",
+      packages: [{ start_time: "asap" }],
+    },
+    { start_date: "2026-03-01", end_date: "2027-04-30", event_time: "2026-04-05T00:00:00Z" },
+  ]);
+  assert.ok(
+    notices.includes("the suite's orders begin on 2026-04-01, which has passed: flights are asked for 1 year later"),
+    notices.join("\n"),
+  );
+});
+
+test("flights are asked for as published where the first order is yet to begin", async () => {
+  const { requests, notices } = await asked("2026-04-01T00:00:00Z", "2026-03-15T12:00:00Z");
+  assert.equal(
+    requests.map(({ start_time: start }) => start),
+    [past.start_time, undefined, "2026-04-01T00:00:00Z", undefined],
+  );
+  assert.not.match(notices.join("\n"), "flights");
+});
+
+test("a flight begins a day after the run at the soonest, however many years that takes", async () => {
+  for (const [at, start] of [
+    ["2026-04-01T00:00:00Z", "2027-04-01T00:00:00Z"],
+    ["2030-03-31T12:00:00Z", "2031-04-01T00:00:00Z"],
+    ["2030-03-30T12:00:00Z", "2030-04-01T00:00:00Z"],
+  ] as const)
+    assert.is((await asked("2026-04-01T00:00:00Z", at)).requests[2]?.start_time, start, at);
+});
+
+test.run();
