@@ -28,10 +28,13 @@ function later(date: string, years: number): string {
   return `${String(to).padStart(4, "0")}-${day === "02-29" && !isLeap(to) ? "02-28" : day}${time}`;
 }
 
-/** Begins of orders that are to be accepted, in the order of time. A refusal may be for a flight that has passed. */
+/**
+ * Begins of orders that are to be accepted, in the order of time. What is refused, or taken by some agents only, may be so for a flight
+ * that has passed.
+ */
 const ordersOf = (suite: Suite): string[] =>
   suite.storyboards
-    .flatMap(({ phases = [] }) => phases.flatMap(({ steps = [] }) => steps))
+    .flatMap(({ phases }) => phases.flatMap(({ optional, steps }) => (optional === true ? [] : steps)))
     .filter(({ task, expect_error: refused }) => task === "create_media_buy" && refused !== true)
     .flatMap(({ sample_request: request }) => {
       const start = isJsonObject(request) ? request.start_time : undefined;
