@@ -52,6 +52,47 @@ export const faultySteps: readonly FaultyStep[] = [
   },
   {
     release: "3.0.6",
+    storyboard: "brand_baseline",
+    step: "get_brand_identity_unknown",
+    hash: "eb103cf81cb8",
+    contradicts:
+      "enums/error-code.json: what lacks a not-found code of its own, as brands do, MUST be told by REFERENCE_NOT_FOUND and not by a custom one; the step takes custom codes alone",
+  },
+  {
+    release: "3.0.6",
+    storyboard: "idempotency",
+    step: "no_duplicate_webhooks_on_replay",
+    hash: "f988072d6054",
+    contradicts:
+      'of the step itself: "At most one logical webhook event"; it fails where none comes, of an order that may be answered in full, which no webhook follows',
+    sometimes: true,
+  },
+  {
+    release: "3.0.6",
+    storyboard: "media_buy_seller/governance_denied",
+    step: "create_media_buy_denied",
+    hash: "7723fef1de88",
+    contradicts: noPlanNamed,
+    sometimes: true,
+  },
+  {
+    release: "3.0.6",
+    storyboard: "media_buy_seller/governance_denied_recovery",
+    step: "create_media_buy_denied",
+    hash: "c0711f1c6f0b",
+    contradicts: noPlanNamed,
+    sometimes: true,
+  },
+  {
+    release: "3.0.6",
+    storyboard: "signal_marketplace/governance_denied",
+    step: "activate_signal_denied",
+    hash: "925adf31f549",
+    contradicts: noPlanNamed,
+    sometimes: true,
+  },
+  {
+    release: "3.0.6",
     storyboard: "brand_rights/governance_denied",
     step: "acquire_rights_denied",
     hash: "91310c4ce6ff",
