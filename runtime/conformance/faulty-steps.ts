@@ -51,6 +51,25 @@ export const faultySteps: readonly FaultyStep[] = [
     sometimes: true,
   },
   {
+    release: "3.0.4",
+    storyboard: "brand_rights",
+    step: "acquire_rights",
+    hash: "4dfa79286d26",
+    contradicts:
+      "brand/acquire-rights-response.json: what is acquired is named by rights_id, and there is no rights_grant_id, which the step takes from the answer",
+    pointer: "/rights_grant_id",
+  },
+  {
+    release: "3.0.4",
+    storyboard: "sales_guaranteed",
+    step: "create_media_buy",
+    hash: "da07b19d8b05",
+    contradicts:
+      'of the step itself: "Do NOT return media_buy_id or packages yet"; it takes the media_buy_id from that answer',
+    pointer: "/media_buy_id",
+    sometimes: true,
+  },
+  {
     release: "3.0.6",
     storyboard: "brand_baseline",
     step: "get_brand_identity_unknown",
