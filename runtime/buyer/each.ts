@@ -100,8 +100,15 @@ async function one<T>(agent: string, job: () => Promise<T>, signal: AbortSignal)
 
 type GivenAgent = AgentRef | NamedAgent;
 
+/** What an agent has for itself. `undefined` says nothing: what is given for all stays. */
+function ownOptions(given: GivenAgent): Omit<NamedAgent, "agent"> & { readonly agent: AgentRef } {
+  if (typeof given !== "object" || !("agent" in given)) return { agent: given };
+  const said = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...(Object.fromEntries(said) as Omit<NamedAgent, "agent">), agent: given.agent };
+}
+
 function urlIn(given: GivenAgent): string {
-  const ref = typeof given === "object" && "agent" in given ? given.agent : given;
+  const ref = ownOptions(given).agent;
   return typeof ref === "string" ? ref : "url" in ref ? ref.url : ref.agent_url;
 }
 
@@ -111,7 +118,7 @@ function urlIn(given: GivenAgent): string {
  */
 function checkRoutes(agents: Readonly<Record<string, GivenAgent>>, shared: BuyerOptions["webhooks"]): void {
   if (shared === undefined || shared.sender !== undefined) return;
-  const there = Object.entries(agents).filter(([, given]) => typeof given !== "object" || !("webhooks" in given));
+  const there = Object.entries(agents).filter(([, given]) => ownOptions(given).webhooks === undefined);
   if (new Set(there.map(([, given]) => urlIn(given))).size < 2) return;
   const names = there.map(([name]) => name).join(", ");
   throw badBuyerOption("webhooks", `one route speaks for one seller, and ${names} would share it: give each its own`);
@@ -131,8 +138,7 @@ export function createBuyersBy<R extends Release>(
     if (known === undefined)
       throw badBuyerOption("agents", `there is no ${agent}; there are ${[...byName.keys()].join(", ")}`);
     const { name, given } = known;
-    const own = typeof given === "object" && "agent" in given ? given : { agent: given };
-    const buyer = made.get(name) ?? make({ ...shared, ...own } as BuyerOptions<R>);
+    const buyer = made.get(name) ?? make({ ...shared, ...ownOptions(given) } as BuyerOptions<R>);
     made.set(name, buyer);
     return buyer;
   };

@@ -1,7 +1,7 @@
 /** Several agents at once, named in a file or in the environment, and what is required of one before it is called. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { agentsFrom, createBuyers } from "../../runtime/buyer/index.js";
+import { agentsFrom, createBuyers, type NamedAgent } from "../../runtime/buyer/index.js";
 import { type Says, startAgent } from "../support/agent.js";
 import { PUBLIC_URL, SELLER, setup } from "../support/receiver.js";
 import { codeOf } from "../support/thrown.js";
@@ -78,6 +78,10 @@ test("agents of several sellers have a route of webhooks each: one that they wou
   await createBuyers({ ...shared, agents: { north: agent.mcp } }).close();
   // One seller that is called as two of its customers.
   await createBuyers({ ...shared, agents: { north: agent.mcp, south: { agent: { url: agent.mcp } } } }).close();
+  // What is left undefined is not said: the place of all is that of this one, too.
+  const unsaid = (url: string) => ({ agent: { url }, webhooks: undefined, auth: undefined }) as unknown as NamedAgent;
+  const south = unsaid(agents.south.agent.url);
+  assert.is(await codeOf(() => createBuyers({ ...shared, agents: { ...agents, south } })), "buyer_option_invalid");
   await createBuyers({ ...shared, webhooks: { ...at("all"), sender: SELLER }, agents }).close();
   const own = (place: string) => ({ agent: { url: agent.mcp }, webhooks: { ...at(place), sender: SELLER } });
   const buyers = createBuyers({ release, allowLocal: true, agents: { north: own("north"), south: own("south") } });
@@ -88,6 +92,12 @@ test("agents of several sellers have a route of webhooks each: one that they wou
       ["submitted", "submitted"],
     );
     assert.equal(pushed.sort(), [at("north").url, at("south").url]);
+    pushed.length = 0;
+    const all = { ...shared, webhooks: { ...at("all"), sender: SELLER } };
+    const one = createBuyers({ ...all, agents: { north: unsaid(agent.mcp) } });
+    await one.of("north").call("create_media_buy", order);
+    await one.close();
+    assert.equal(pushed, [at("all").url], "the place that is given for all stays");
   } finally {
     await buyers.close();
     await agent.close();
