@@ -56,7 +56,7 @@ function planTools(
   render: Render,
 ): void {
   const digests = new Map(model.documents.map(({ path, digest }) => [path, digest]));
-  const names = nameTools(model.tools.map(({ name }) => name));
+  const names = nameTools(model.toolNames);
   for (const tool of model.tools) {
     add(
       `tools/${toolUnit(tool.name)}.ts`,
@@ -84,7 +84,7 @@ function planSchemas(add: (path: string, text: string) => void, model: Model, re
  */
 export async function planRelease(model: Model, options: EmitOptions): Promise<Plan> {
   const render = createRender({ extension: importSuffix(options.importExtension) });
-  const taken = takenNames(model.tools.map(({ name }) => name));
+  const taken = takenNames(model.toolNames);
   const types = await compileTypes(model, { taken, open: options.open });
   const plan: Plan = new Map();
   const add = addTo(plan);

@@ -95,7 +95,7 @@ export function planValidators(model: Model, types: CompiledTypes, render: Rende
     plan.set(`validators/schemas/${unit}.ts`, render("validator-schema", file));
   }
   const placeOf = (ref: SchemaRef): TypePlace => places.get(ref)!;
-  const names = nameTools(model.tools.map(({ name }) => name));
+  const names = nameTools(model.toolNames);
   for (const tool of model.tools) {
     const view = validatorToolView(tool, names.get(tool.name)!, placeOf);
     plan.set(`validators/${toolUnit(tool.name)}.ts`, render("validator-tool", view));

@@ -115,8 +115,8 @@ export function toolView(
 
 const manifestBanner = (made: unknown): Banner => bannerOf(["manifest.json"], made);
 
-export const toolsView = ({ tools }: Model): object => {
-  const names = nameTools(tools.map(({ name }) => name));
+export const toolsView = ({ tools, toolNames }: Model): object => {
+  const names = nameTools(toolNames);
   const rows = tools.map((tool) => ({
     name: keyText(tool.name),
     ident: names.get(tool.name)!.ident,

@@ -15,6 +15,8 @@ export interface LoadedRelease {
   version: string;
   /** Keys sorted. A `Manifest` only once `checkManifest` has found nothing. */
   manifest: JsonMap;
+  /** Names of all tools, in a part of a release too: what one is called in code hangs on the others. */
+  toolNames: readonly string[];
   /** Every schema file the tools reach, by path, sorted. */
   schemas: Map<string, SchemaFile>;
   /** Every schema file there is, events among them, which no tool reaches. */
@@ -119,6 +121,7 @@ export async function loadRelease(label: string, options: OpenOptions = {}): Pro
     word,
     version,
     manifest,
+    toolNames: [...roots.keys()],
     schemas: new Map([...files].filter(([path]) => reached.has(path))),
     documents: files,
     digest: releaseDigest({ manifest, files, prefixes: closure.prefixes, read: (file) => source.read(file) }),

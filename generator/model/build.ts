@@ -191,6 +191,7 @@ export function buildModel(
     defaultUnknownRecovery: recoveryClass(manifest.error_code_policy.default_unknown_recovery),
     policyNote: manifest.error_code_policy.note,
     tools: tools.map((tool) => withShapes(tool, shapes, release.word)),
+    toolNames: release.toolNames,
     codes: buildCodes(manifest),
     specialisms: buildSpecialisms(manifest, facts),
     documents: buildDocuments(schemas, shapes),

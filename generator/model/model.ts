@@ -86,6 +86,8 @@ export interface Model {
   defaultUnknownRecovery: string;
   policyNote: string;
   tools: ToolModel[];
+  /** Names of all tools of the release, those among them that a part, or `partial`, left out. */
+  toolNames: readonly string[];
   codes: CodeModel[];
   specialisms: SpecialismModel[];
   documents: DocumentModel[];

@@ -143,7 +143,7 @@ function insertLines(source: SourceFile, literal: Literal, lines: readonly strin
 
 /** `handleCreateMediaBuy(answer, {...})` must have an arm for each status: those a release adds throw until written. */
 export function addArms(source: SourceFile, model: Model): string[] {
-  const names = nameTools(model.tools.map(({ name }) => name));
+  const names = nameTools(model.toolNames);
   const tools = new Map(model.tools.map((tool) => [`handle${names.get(tool.name)!.pascal}`, tool]));
   const byHand: string[] = [];
   // Text is inserted from the end on, so that what is before keeps its place.

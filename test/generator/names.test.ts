@@ -59,6 +59,25 @@ test("of tools whose names are one in code the shortest keeps it, in whatever or
   assert.equal(new Map([...nameTools([...tools].reverse())].sort()), new Map([...named].sort()));
 });
 
+test("a tool of a part, and one that stays where others are left out, is called as in the whole release", async () => {
+  const twins = ["get_a1", "get_a_1", "get_a_1_tool"];
+  const source = changedRelease(({ "manifest.json": { tools } }) => {
+    for (const name of twins) tools[name] = { ...tools.list_orders, specialisms: [] };
+    tools.get_a1.request_schema = "gone.json";
+  });
+  const identIn = async (options: object) => {
+    const out = path.join(userProject(), "bindings");
+    const { ok, releases } = await generate([source], { out, standalone: true, partial: true, ...options });
+    assert.is(ok, true, JSON.stringify(releases[0]?.findings));
+    const { release, ...exports } = await import(path.join(out, "1.2.3/index.ts"));
+    const { validator } = await import(path.join(out, "1.2.3/validators/index.ts"));
+    assert.is(validator.request("get_a_1", {}).ok, true);
+    return Object.keys(exports).filter((name) => exports[name] === release.tools.get_a_1);
+  };
+  assert.equal(await identIn({}), ["getA1Tool2"]);
+  assert.equal(await identIn({ part: { tools: ["get_a_1"] } }), ["getA1Tool2"]);
+});
+
 test("folders and files that differ in case only, or are called as devices, are files on every disk", async () => {
   const folders = ["Core", "core", "CORE", "Index", "index", "con", "Aux", "index-folder"];
   const source = changedRelease((files) => {
