@@ -57,10 +57,10 @@ function buildTool(name: string, manifest: Manifest, facts: SchemaFacts, extensi
 /** A class that is none of those that callers act on leaves them nothing to do, as on the wire. */
 const recoveryClass = (given: string): Recovery => (isRecovery(given) ? given : "terminal");
 
-const buildCodes = (manifest: Manifest): CodeModel[] =>
-  sorted(manifest.error_codes).map(([code, entry]) => ({
+const buildCodes = ({ error_codes: codes, error_code_policy: policy }: Manifest): CodeModel[] =>
+  sorted(codes).map(([code, entry]) => ({
     code,
-    recovery: recoveryClass(entry.recovery),
+    recovery: recoveryClass(entry.recovery ?? policy.default_unknown_recovery),
     description: entry.description,
     suggestion: entry.suggestion,
     addedIn: entry.added_in,

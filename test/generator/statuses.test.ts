@@ -75,4 +75,28 @@ test("a class of recovery that nobody knows yet is told of and read as terminal,
   assert.ok(findings.some(({ rule, level }) => rule === "manifest-schema" && level === "error"));
 });
 
+test("a code without a class of recovery is told of and has that of unlisted ones, where the release's own schema takes it", async () => {
+  const later = (own: object | undefined) => {
+    const files = fresh();
+    const { error_codes: codes } = schemaAt(files, "manifest.json");
+    codes.NEWER = { description: "d", suggestion: "s" };
+    return { ...files, "manifest.schema.json": own };
+  };
+  const opened = later({ type: "object" });
+  const { releases } = await generate([writeRelease(opened)], { out: tempFolder() });
+  const [{ outcome, findings } = {}] = releases;
+  const told = findings!.map(({ level, rule, pointer }) => [level, rule, pointer]);
+  assert.equal([outcome, told], ["written", [["warning", "recovery-class", "/error_codes/NEWER/recovery"]]]);
+  const { release } = await importGenerated(await accept(opened), false);
+  assert.is(release.errors.NEWER?.recovery, release.defaultUnknownRecovery);
+  const counts = Object.values(release.facts.recovery.errors.value as Record<string, number>);
+  assert.is(
+    counts.reduce((a, b) => a + b),
+    Object.keys(release.errors).length,
+    "it is counted, too",
+  );
+  const { findings: strict } = await lintRelease(writeRelease(later(undefined)), checkNames);
+  assert.ok(strict.some(({ rule, level }) => rule === "manifest-schema" && level === "error"));
+});
+
 test.run();

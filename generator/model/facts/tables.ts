@@ -149,7 +149,9 @@ export const projectionFacts = ({ projections }: FactSource): Record<string, Fac
 export function recoveryFacts(source: FactSource): RecoveryFacts {
   const counts = { correctable: 0, transient: 0, terminal: 0 };
   const standard = rowsOf(source.manifest, "error_codes");
-  for (const [, { recovery }] of standard) if (isRecovery(recovery)) counts[recovery]++;
+  const { error_code_policy: policy } = source.manifest;
+  const rest = isMap(policy) ? policy.default_unknown_recovery : undefined;
+  for (const [, { recovery = rest }] of standard) if (isRecovery(recovery)) counts[recovery]++;
   const known = new Set(standard.map(([code]) => code));
   const rows: [string, Fact<Record<string, Recovery>>][] = [];
   for (const path of source.documents.keys()) {
