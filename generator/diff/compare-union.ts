@@ -187,6 +187,13 @@ const clauses = (conditions: Both["a"]["conditions"]): string =>
     .map(({ condition, of }) => conditionText(condition, of))
     .join("; ") + (conditions.length > CLAUSES ? `; and ${conditions.length - CLAUSES} more` : "");
 
+/** Conditions that sound alike differ further in than a clause tells: to say of one that it came and went would say nothing. */
+function conditionsText(fresh: Both["a"]["conditions"], gone: Both["a"]["conditions"]): string {
+  const [now, before] = [clauses(fresh), clauses(gone)];
+  if (now === before) return `${now}: inside that, something else than before`;
+  return [...(now === "" ? [] : [`now ${now}`]), ...(before === "" ? [] : [`no more ${before}`])].join("; ");
+}
+
 export function compareConditions(both: Both, comparing: Comparing): void {
   const { a, b, place } = both;
   const form = ({ condition, of }: Both["a"]["conditions"][number]): string => comparing.forms.condition(condition, of);
@@ -204,10 +211,7 @@ export function compareConditions(both: Both, comparing: Comparing): void {
       : { tries: () => oneByOne(...conditions.map(({ condition, of }) => against(condition, of, parts))) };
   tell(both, comparing, {
     rule,
-    message: [
-      ...(fresh.length > 0 ? [`now ${clauses(fresh)}`] : []),
-      ...(gone.length > 0 ? [`no more ${clauses(gone)}`] : []),
-    ].join("; "),
+    message: conditionsText(fresh, gone),
     forward: claim(fresh, place.a),
     backward: claim(gone, place.b),
   });

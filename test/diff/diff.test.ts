@@ -204,6 +204,19 @@ test("what one value demands of another names its fields", async () => {
   );
 });
 
+test("what one value demands of another, changed further in than is told, is said once", async () => {
+  const demanding = (values: readonly string[]) => {
+    const inner = { properties: { kind: { enum: values } }, required: ["kind"] };
+    const then = JSON.stringify({ required: ["y"], properties: { y: inner } });
+    return object({ x: text, y: {} }, JSON.parse(`{"if":{"required":["x"]},"then":${then}}`));
+  };
+  const { findings } = await diffOf(demanding(["a"]), demanding(["a", "b"]));
+  assert.equal(
+    findings.map(({ message }) => message),
+    ["with x it demands y: inside that, something else than before"],
+  );
+});
+
 test("form alone says nothing: inline or by reference, order, words, ids", async () => {
   const held = { type: "object", properties: { b: text, a: { enum: ["x", "y"] } }, required: ["a", "b"] };
   const again = {
