@@ -1,49 +1,10 @@
 /** Creatives run in what takes them: what is no spot is refused where spots are sold, whichever way it comes. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { exampleProducts, listedCatalogue, type Product } from "../../runtime/behaviours/index.js";
+import { listedCatalogue } from "../../runtime/behaviours/index.js";
 import { STANDARD_AGENT } from "../../runtime/behaviours/ports/example-formats.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
-
-const price = { pricing_option_id: "cpm", pricing_model: "cpm", currency: "USD", floor_price: 1 };
-const product = (product_id: string, formats: readonly string[]): Product => ({
-  ...{ product_id, name: product_id, description: "Sold.", delivery_type: "non_guaranteed", channels: ["ctv"] },
-  ...{ formats, pricing_options: [price] },
-});
-/** A format of an agent that nobody here has asked. */
-const standard = (id: string, measured: object = {}) => ({
-  ...{ agent_url: "https://creative.adcontextprotocol.org", id, ...measured },
-});
-const catalogue = listedCatalogue([
-  ...exampleProducts,
-  product("spots", ["video_standard_15s"]),
-  product("tiles", ["display_300x250_image"]),
-  product("sizes", ["display_300x250_image", "display_728x90_image"]),
-  product("sound", ["audio_30s"]),
-  product("anything", []),
-  product("takeover", ["homepage_takeover"]),
-  { ...product("elsewhere", []), more: { format_ids: [standard("premium_pod")] } },
-  { ...product("template", []), more: { format_ids: [standard("display_static", { width: 300, height: 250 })] } },
-]);
-
-const own = (id: string) => ({ agent_url: "https://seller.example/mcp", id });
-const image = (creative_id: string, width: number, height: number) => ({
-  ...{ creative_id, name: creative_id, format_id: own(`display_${width}x${height}`) },
-  assets: { image: { asset_type: "image", url: "https://x.example/i.png", width, height } },
-});
-const spot = (creative_id: string, seconds: number) => ({
-  ...{ creative_id, name: creative_id, format_id: own(`video_${seconds}s`) },
-  assets: {
-    video: {
-      ...{ asset_type: "video", url: "https://x.example/v.mp4", width: 1920, height: 1080 },
-      duration_ms: seconds * 1_000,
-    },
-  },
-});
-const tile = image("tile", 300, 250);
-const board = image("board", 728, 90);
-const short = spot("short", 15);
-const long = spot("long", 30);
+import { board, catalogue, image, long, product, short, standard, tile } from "./shown-creatives.js";
 
 /** What takes what. */
 const expected = {
@@ -185,31 +146,6 @@ for (const version of versions) {
     const { code: told } = await seller.refused("create_media_buy", brings(sized("board", 728, 90)));
     assert.ok(told.startsWith(code(true)), told);
     await seller.ask("create_media_buy", brings(sized("tile", 300, 250)));
-    await seller.close();
-  });
-
-  test(`${version}: a creative that packages name is not sent as what their product does not take`, async () => {
-    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
-    type Line = { action: string; errors?: { code: string; message: string }[] };
-    const sync = async (...creatives: object[]): Promise<Line[]> =>
-      (await seller.ask("sync_creatives", { ...key(), account, creatives })).creatives;
-    const named = (creative_id: string) => ({ creative_assignments: [{ creative_id }] });
-    const { media_buy_id } = await seller.ask("create_media_buy", order([packageOf("spots", named("later"))]));
-    const [refused] = await sync({ ...tile, creative_id: "later" });
-    assert.is(refused?.action, "failed");
-    assert.match(refused?.errors?.[0]?.message ?? "", /product spots takes video, and the creative is display/);
-    assert.is((await sync({ ...short, creative_id: "later" }))[0]?.action, "created");
-    // Sent again: a spot that became too long is not taken, and the one before stays.
-    assert.is((await sync({ ...long, creative_id: "later" }))[0]?.action, "failed");
-    assert.is((await sync({ ...short, creative_id: "later", name: "Renamed" }))[0]?.action, "updated");
-    // One package brings it, and another of the same order names it.
-    const both = [
-      packageOf("tiles", { creatives: [{ ...tile, creative_id: "both" }] }),
-      packageOf("spots", named("both")),
-    ];
-    assert.is((await seller.refused("create_media_buy", order(both))).code, "CREATIVE_REJECTED");
-    await seller.ask("update_media_buy", { ...key(), account, media_buy_id, canceled: true });
-    assert.is((await sync({ ...tile, creative_id: "later" }))[0]?.action, "updated", "what is over holds nothing");
     await seller.close();
   });
 

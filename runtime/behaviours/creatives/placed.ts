@@ -12,21 +12,29 @@ export interface PlacedUpload {
   readonly accountId: string;
   readonly upload: CreativeUpload;
   readonly field: string;
-  /** Packages that come with the same request, and are kept after it. */
+  /** Packages that come with the same request, or are changed by it, as they are kept after it. */
   readonly packages?: readonly BuyPackage[];
+  /** The media buy whose packages those are: what is kept of it does not count any more. */
+  readonly mediaBuyId?: string;
+}
+
+interface NamingPackage {
+  readonly mediaBuyId: string;
+  readonly named: BuyPackage;
 }
 
 /** The account's live packages by the creatives that they name: buys are read once for all of a request. */
-const placesOf = (call: BehaviourCall, accountId: string): Promise<ReadonlyMap<string, readonly BuyPackage[]>> =>
+const placesOf = (call: BehaviourCall, accountId: string): Promise<ReadonlyMap<string, readonly NamingPackage[]>> =>
   call.once(`places of creatives of ${accountId}`, async () => {
-    const places = new Map<string, BuyPackage[]>();
+    const places = new Map<string, NamingPackage[]>();
     for (const buy of await buysOf(call)) {
       if (buy.account_id !== accountId || buyIsOver(call, buy)) continue;
-      for (const one of buy.packages.filter(isLivePackage))
-        for (const { creative_id: id } of one.creative_assignments) {
-          const named = places.get(id);
-          if (named === undefined) places.set(id, [one]);
-          else named.push(one);
+      for (const named of buy.packages.filter(isLivePackage))
+        for (const { creative_id: id } of named.creative_assignments) {
+          const one = { mediaBuyId: buy.media_buy_id, named };
+          const all = places.get(id);
+          if (all === undefined) places.set(id, [one]);
+          else all.push(one);
         }
     }
     return places;
@@ -60,12 +68,13 @@ const staysAsTaken = (before: Creative | undefined, upload: CreativeUpload): boo
  */
 export async function placeProblems(
   call: BehaviourCall,
-  { accountId, upload, field, packages = [] }: PlacedUpload,
+  { accountId, upload, field, packages = [], mediaBuyId }: PlacedUpload,
 ): Promise<ProtocolError[]> {
   const { creative_id: id } = upload;
   if (staysAsTaken(await findCreative(call, id), upload)) return [];
   const beside = packages.filter((one) => one.creative_assignments.some(({ creative_id }) => creative_id === id));
-  for (const one of [...beside, ...((await placesOf(call, accountId)).get(id) ?? [])]) {
+  const kept = ((await placesOf(call, accountId)).get(id) ?? []).filter((one) => one.mediaBuyId !== mediaBuyId);
+  for (const one of [...beside, ...kept.map(({ named }) => named)]) {
     const product = await findProduct(call, one.product_id);
     const against = product && (await unsuitable(call, product, upload, one.terms));
     if (against === undefined) continue;

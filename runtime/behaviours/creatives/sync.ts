@@ -162,10 +162,10 @@ export async function storeCreatives(
   accountId: string,
   {
     uploads = [],
-    packages = [],
-  }: { readonly uploads?: readonly CreativeUpload[] | undefined } & Pick<Upload, "packages">,
+    ...packages
+  }: { readonly uploads?: readonly CreativeUpload[] | undefined } & Pick<Upload, "packages" | "mediaBuyId">,
 ): Promise<void> {
-  const all = { accountId, packages, dryRun: false, changes: [] };
+  const all = { accountId, ...packages, dryRun: false, changes: [] };
   await readCreatives(
     call,
     uploads.map(({ creative_id }) => creative_id),

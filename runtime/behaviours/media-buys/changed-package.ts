@@ -1,6 +1,6 @@
 /** One package, changed. */
 import { ToolError } from "../../seller/tool-error.js";
-import type { BuyPackage, MediaBuy } from "../buys/buys.js";
+import { type BuyPackage, isLivePackage, type MediaBuy } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { findConfigured } from "../products/configured.js";
@@ -41,6 +41,31 @@ const flown = (
   ...(end_time !== undefined && { end_time }),
 });
 
+/** What a change assigns to a package; undefined where it leaves that alone. */
+const assignedBy = ({ creative_assignments: named, creatives }: PackageUpdate) =>
+  named === undefined && creatives === undefined ? undefined : assignments(named, creatives);
+
+/** Packages as far as creatives are compared with them, after a change: what one gives up, another may have as something else. */
+export const assignedAfter = (
+  packages: readonly BuyPackage[],
+  changeOf: (one: BuyPackage) => PackageUpdate | undefined,
+): BuyPackage[] =>
+  packages.filter(isLivePackage).flatMap((one) => {
+    const wanted = changeOf(one);
+    if (wanted === undefined) return [one];
+    if (wanted.canceled === true) return [];
+    const terms = { ...one.terms, ...keptTerms(wanted) };
+    return [{ ...one, terms, creative_assignments: assignedBy(wanted) ?? one.creative_assignments }];
+  });
+
+/** A change of one package, where it stands in the request, and what the whole of it leaves. */
+export interface PackageChange {
+  readonly wanted: PackageUpdate;
+  readonly field: string;
+  /** Every package of the buy, as `assignedAfter`. */
+  readonly after: readonly BuyPackage[];
+}
+
 /**
  * A package as a change of its buy leaves it.
  * @throws ToolError INVALID_STATE, NOT_CANCELLABLE for one that is canceled, and as `newPackage` does
@@ -49,7 +74,7 @@ export async function updatedPackage(
   call: BehaviourCall,
   buy: MediaBuy,
   one: BuyPackage,
-  { wanted, field }: { wanted: PackageUpdate; field: string },
+  { wanted, field, after }: PackageChange,
 ): Promise<BuyPackage> {
   if (one.canceled === true)
     throw wanted.canceled === true
@@ -72,15 +97,17 @@ export async function updatedPackage(
   checkPrice(option, { ...wanted, budget: budget ?? null }, field);
   await checkBound(call, wanted, { accountId: buy.account_id, field });
   const { bid_price, creatives } = wanted;
-  const assigns = wanted.creative_assignments !== undefined || creatives !== undefined;
-  const assigned = assigns ? assignments(wanted.creative_assignments, creatives) : one.creative_assignments;
+  const assigns = assignedBy(wanted);
+  const assigned = assigns ?? one.creative_assignments;
   // What was taken before was looked at before, unless its placements change.
-  if (assigns || overlay !== undefined)
+  if (assigns !== undefined || overlay !== undefined)
     checkAssigned(call, assigned, overlay ?? before, `${field}.creative_assignments`);
   const formats = { ...one.terms, ...keptTerms(wanted) };
   const of = { accountId: buy.account_id, uploads: creatives, before: one.creative_assignments, formats, field };
-  if (assigns) await checkSuitable(call, product, assigned, of);
-  if (creatives !== undefined) await storeCreatives(call, buy.account_id, { uploads: creatives });
+  if (assigns !== undefined) await checkSuitable(call, product, assigned, of);
+  const { account_id: accountId, media_buy_id: mediaBuyId } = buy;
+  if (creatives !== undefined)
+    await storeCreatives(call, accountId, { uploads: creatives, packages: after, mediaBuyId });
   const { bid_price: held, ...rest } = one;
   // A policy takes the place of a bid price that was given before it.
   const bid = bid_price !== undefined && isAuction(option) ? bid_price : wanted.bidding == null ? held : undefined;

@@ -25,7 +25,7 @@ import { readAssigned } from "./assigned.js";
 import { checkGrowth } from "./available.js";
 import { checkBidding } from "./bidding.js";
 import { checkDailyCaps } from "./caps.js";
-import { cancellationOf, type PackageUpdate, updatedPackage } from "./changed-package.js";
+import { assignedAfter, cancellationOf, type PackageUpdate, updatedPackage } from "./changed-package.js";
 import { checkDates, checkMoved, movedWith } from "./dates.js";
 import { checkGrown, committedTo, giveBackEnded } from "./governed.js";
 import { awaited, findInstruction, instruct, instructionKey } from "./instructions.js";
@@ -182,8 +182,9 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
   const flight = { start: start ?? from, end: end ?? to, accountId: buy.account_id };
   for (const [index, wanted] of (request.new_packages ?? []).entries()) {
     const added = await newPackage(call, wanted, flight, `new_packages[${index}]`);
-    await storeCreatives(call, buy.account_id, { uploads: wanted.creatives, packages: [added] });
     packages.push(added);
+    const { account_id: accountId, media_buy_id: mediaBuyId } = buy;
+    await storeCreatives(call, accountId, { uploads: wanted.creatives, packages, mediaBuyId });
     done.push({ action: "package_added", package_id: added.package_id });
   }
   if (total !== undefined) checkTotal(call, { currency: buy.currency, packages }, total);
@@ -256,6 +257,7 @@ async function updatedPackages(
     });
   const done: UpdatedBuy["done"][number][] = [];
   const packages: BuyPackage[] = [];
+  const after = assignedAfter(buy.packages, ({ package_id: id }) => wanted[places.get(id) ?? -1]);
   const lasting = { start: startOf(buy), end: endOf(buy) };
   for (const one of buy.packages) {
     const { package_id } = one;
@@ -266,7 +268,8 @@ async function updatedPackages(
       done.push({ action, package_id });
     }
     const field = `packages[${index}]`;
-    const updated = index < 0 ? moved : await updatedPackage(call, buy, moved, { wanted: wanted[index]!, field });
+    const updated =
+      index < 0 ? moved : await updatedPackage(call, buy, moved, { wanted: wanted[index]!, field, after });
     if (updated.canceled !== true) {
       const own = wanted[index]?.start_time ?? wanted[index]?.end_time;
       checkMoved(call, one, updated, own === undefined ? "" : field);
