@@ -206,8 +206,7 @@ test("what one value demands of another names its fields", async () => {
 
 test("what one value demands of another, changed further in than is told, is said once", async () => {
   const demanding = (values: readonly string[]) => {
-    const inner = { properties: { kind: { enum: values } }, required: ["kind"] };
-    const then = JSON.stringify({ required: ["y"], properties: { y: inner } });
+    const then = JSON.stringify({ required: ["y"], properties: { y: { properties: { kind: { enum: values } } } } });
     return object({ x: text, y: {} }, JSON.parse(`{"if":{"required":["x"]},"then":${then}}`));
   };
   const { findings } = await diffOf(demanding(["a"]), demanding(["a", "b"]));
