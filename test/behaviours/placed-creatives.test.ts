@@ -60,6 +60,23 @@ for (const version of versions) {
     await seller.ask("update_media_buy", update(...back, { ...more, canceled: true }));
     await seller.close();
   });
+
+  test(`${version}: an order or a change that names a creative nobody has sent is taken, and its answer says so`, async () => {
+    const seller = await behavingSeller(version, ["sales_non_guaranteed"], { ports: { catalogue } });
+    const named = (...ids: string[]) => ({ creative_assignments: ids.map((creative_id) => ({ creative_id })) });
+    const bought = [packageOf("tiles", { creatives: [tile] }), packageOf("tiles", named("tile", "misspelt"))];
+    const { media_buy_id, packages, message } = await seller.ask("create_media_buy", order(bought));
+    assert.is(message, "The account's library has no creative misspelt: what names it waits until it is sent.");
+    const change = (one: number, ...ids: string[]) => {
+      const { package_id } = packages[one];
+      return { ...key(), account, media_buy_id, packages: [{ package_id, ...named(...ids) }] };
+    };
+    assert.is((await seller.ask("update_media_buy", change(0, "tile"))).message, undefined, "not what was changed");
+    const lost = Array.from({ length: 12 }, (_, at) => `lost${at}`);
+    assert.match((await seller.ask("update_media_buy", change(0, ...lost))).message, /lost9 and 2 more:/);
+    assert.is((await seller.ask("update_media_buy", change(1, "tile"))).message, undefined);
+    await seller.close();
+  });
 }
 
 test.run();
