@@ -5,8 +5,9 @@ import { listedCatalogue } from "../../runtime/behaviours/index.js";
 import { PostgresQuery } from "../../runtime/db/postgres/query.js";
 import { SqliteQuery } from "../../runtime/db/sqlite/query.js";
 import { openStore } from "../../runtime/store/stores.js";
-import { account, behavingSeller, key, versions } from "./behaving-seller.js";
+import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 import { bothEngines } from "./engines.js";
+import { catalogue, short, tile } from "./shown-creatives.js";
 
 const { databases, stop } = await bothEngines();
 test.after(stop);
@@ -63,5 +64,38 @@ for (const version of versions)
       await close();
       await store.close();
     });
+
+test("a new creative parses the media buys that name it, and no others of its caller's", async () => {
+  const seller = await behavingSeller(versions[0]!, ["sales_non_guaranteed"], { ports: { catalogue } });
+  const order = (creative_id: string) => ({
+    ...{ ...key(), account, brand, start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" },
+    packages: [
+      {
+        ...{ product_id: "tiles", pricing_option_id: "cpm", budget: 1_000, bid_price: 3 },
+        creative_assignments: [{ creative_id }],
+      },
+    ],
+  });
+  const id = 'a "quoted\\ one';
+  for (let at = 0; at < 20; at++) await seller.ask("create_media_buy", order(`other${at}`));
+  for (let at = 0; at < 2; at++) await seller.ask("create_media_buy", order(id));
+  const { parse } = JSON;
+  let parsed = 0;
+  JSON.parse = (text, reviver) => {
+    if (String(text).startsWith('{"media_buy_id"')) parsed += 1;
+    return parse(text, reviver);
+  };
+  try {
+    const sync = async (creative: object) =>
+      (await seller.ask("sync_creatives", { ...key(), account, creatives: [{ ...creative, creative_id: id }] }))
+        .creatives;
+    const [{ action, errors }] = await sync(short);
+    assert.equal([action, parsed], ["failed", 2], JSON.stringify(errors));
+    assert.is((await sync(tile))[0].action, "created");
+  } finally {
+    JSON.parse = parse;
+    await seller.close();
+  }
+});
 
 test.run();

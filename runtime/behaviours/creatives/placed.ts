@@ -1,6 +1,7 @@
 /** Creatives where packages have them already: named before they were sent, or sent again as something else. */
 import type { ProtocolError } from "../../contract/index.js";
-import { type BuyPackage, buyIsOver, buysOf, isLivePackage } from "../buys/buys.js";
+import { type BuyPackage, buyIsOver, isLivePackage } from "../buys/buys.js";
+import { buysNaming } from "../buys/naming.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, findCreative } from "../library/creatives.js";
 import { type Shown, unsuitable } from "../library/suitable.js";
@@ -18,27 +19,19 @@ export interface PlacedUpload {
   readonly mediaBuyId?: string;
 }
 
-interface NamingPackage {
-  readonly mediaBuyId: string;
-  readonly named: BuyPackage;
+/** The account's live packages that name a creative; those of one media buy may be left out. */
+async function placesOf(
+  call: BehaviourCall,
+  accountId: string,
+  { id, besides }: { readonly id: string; readonly besides: string | undefined },
+): Promise<BuyPackage[]> {
+  const buys = (await buysNaming(call, id)).filter(
+    (buy) => buy.account_id === accountId && buy.media_buy_id !== besides && !buyIsOver(call, buy),
+  );
+  return buys.flatMap(({ packages }) =>
+    packages.filter((one) => isLivePackage(one) && one.creative_assignments.some((named) => named.creative_id === id)),
+  );
 }
-
-/** The account's live packages by the creatives that they name: buys are read once for all of a request. */
-const placesOf = (call: BehaviourCall, accountId: string): Promise<ReadonlyMap<string, readonly NamingPackage[]>> =>
-  call.once(`places of creatives of ${accountId}`, async () => {
-    const places = new Map<string, NamingPackage[]>();
-    for (const buy of await buysOf(call)) {
-      if (buy.account_id !== accountId || buyIsOver(call, buy)) continue;
-      for (const named of buy.packages.filter(isLivePackage))
-        for (const { creative_id: id } of named.creative_assignments) {
-          const one = { mediaBuyId: buy.media_buy_id, named };
-          const all = places.get(id);
-          if (all === undefined) places.set(id, [one]);
-          else all.push(one);
-        }
-    }
-    return places;
-  });
 
 /** What decides where a creative can run: another title, or another place of its files, moves it nowhere. */
 const shapeOf = ({ format_id, format_kind, format_option_ref, assets }: Shown): string =>
@@ -73,8 +66,7 @@ export async function placeProblems(
   const { creative_id: id } = upload;
   if (staysAsTaken(await findCreative(call, id), upload)) return [];
   const beside = packages.filter((one) => one.creative_assignments.some(({ creative_id }) => creative_id === id));
-  const kept = ((await placesOf(call, accountId)).get(id) ?? []).filter((one) => one.mediaBuyId !== mediaBuyId);
-  for (const one of [...beside, ...kept.map(({ named }) => named)]) {
+  for (const one of [...beside, ...(await placesOf(call, accountId, { id, besides: mediaBuyId }))]) {
     const product = await findProduct(call, one.product_id);
     const against = product && (await unsuitable(call, product, upload, one.terms));
     if (against === undefined) continue;

@@ -19,6 +19,8 @@ export interface Collection<T extends object> {
   /** Reads many at once that are asked for one by one hereafter. */
   read(call: BehaviourCall, owner: DocumentOwner, ids: readonly string[]): Promise<void>;
   list(call: BehaviourCall, owner: DocumentOwner): Promise<T[]>;
+  /** The JSON of all, by id: to find which are to be read. */
+  texts(call: Pick<BehaviourCall, "documents">, owner: DocumentOwner): Promise<ReadonlyMap<string, string>>;
   ids(call: BehaviourCall, owner: DocumentOwner): Promise<string[]>;
   put(call: BehaviourCall, owner: DocumentOwner, id: string, body: T): void;
   remove(call: BehaviourCall, owner: DocumentOwner, id: string): void;
@@ -34,6 +36,7 @@ export const collection = <T extends object>(name: string): Collection<T> => ({
   get: ({ documents }, owner, id) => documents.get<T>(...placed(name, owner), id),
   read: ({ documents }, owner, ids) => documents.read(...placed(name, owner), ids),
   list: ({ documents }, owner) => documents.list<T>(...placed(name, owner)),
+  texts: ({ documents }, owner) => documents.texts(...placed(name, owner)),
   ids: ({ documents }, owner) => documents.ids(...placed(name, owner)),
   put: ({ documents }, owner, id, body) => documents.put(...placed(name, owner), id, body),
   remove: ({ documents }, owner, id) => documents.remove(...placed(name, owner), id),

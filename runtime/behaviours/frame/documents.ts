@@ -23,6 +23,8 @@ export interface Documents {
   read(collection: string, owner: string, ids: readonly string[]): Promise<void>;
   /** All of an owner, oldest first: as they were when they were first listed, and as this call has changed them. */
   list<T extends object>(collection: string, owner: string): Promise<T[]>;
+  /** The JSON of all of an owner, by id, as this call has changed them: to find what is to be read. They are not counted as read. */
+  texts(collection: string, owner: string): Promise<ReadonlyMap<string, string>>;
   /** Ids of all of an owner, oldest first. */
   ids(collection: string, owner: string): Promise<string[]>;
   /** Kept with the answer. What was read before must not have changed meanwhile: the call is done again on what is there. */
@@ -119,6 +121,15 @@ export function openDocuments(store: Reading): Documents {
     read: reading.many,
     list: async <T extends object>(collection: string, owner: string): Promise<T[]> =>
       (await reading.all(collection, owner)).flatMap(({ body }) => parsed<T>(body) ?? []),
+    async texts(collection, owner) {
+      const texts = new Map((await store.list(collection, owner)).map(({ id, body }) => [id, body]));
+      for (const { place, body } of held.values()) {
+        if (place.collection !== collection || place.owner !== owner) continue;
+        if (body === undefined) texts.delete(place.id);
+        else texts.set(place.id, body);
+      }
+      return texts;
+    },
     ids: async (collection, owner) =>
       (await reading.all(collection, owner)).flatMap(({ place, body }) => (body === undefined ? [] : [place.id])),
     async removeAll(owner) {
