@@ -126,9 +126,9 @@ export function register(command: Command): void {
       "after",
       `
 Without --storyboard and --specialism it runs what the agent's capabilities call for, in one run. Use a sandbox: storyboards
-place orders, and an agent whose test controller has reset_state is asked before each to take away what the caller has. Suite
-and release are found for each other; without both, the newest release that the agent lists and of which a suite is at hand in
-$ADBIND_CORPUS.
+place orders, and an agent whose test controller has reset_state is asked before each to take away what the caller has:
+two runs at a time of one caller spoil each other, so give each its own --auth. Suite and release are found for each other;
+without both, the newest release that the agent lists and of which a suite is at hand in $ADBIND_CORPUS.
 
 Exit code: 0 no step failed, and what the agent claims was executed; 1 a step failed or nothing of a claim was executed;
 2 the command line is wrong, or no suite is at hand; 3 the agent cannot be asked.

@@ -167,7 +167,7 @@ export const checkNames = (tools: readonly string[]): NameFault[] =>
       file: "manifest.json",
       pointer: pointer("tools", tool),
       message: `every object has a ${JSON.stringify(tool)} already`,
-      remedy: "Rename the tool.",
+      remedy: "Rename the tool, or generate a part of the release without it (--tools, --protocol, --specialism).",
     }));
 
 const stemOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1).replace(/\.json$/, "");
