@@ -1,6 +1,5 @@
 /** `adbind lint`: a release against the rules of the manifest. */
 import type { Command } from "commander";
-import { checkNames } from "../generator/emit/names.js";
 import { lintRelease, rules } from "../generator/lint/release.js";
 import { plural, printFindings, printJson, shownPath } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./release/resolve.js";
@@ -26,7 +25,7 @@ export function register(command: Command): void {
     )
     .action(async (given: string, { all = false, json, ...options }: Options) => {
       const source = await resolveRelease(given, options);
-      const { word, version, findings, notAsked } = await lintRelease(source, checkNames);
+      const { word, version, findings, notAsked } = await lintRelease(source);
       const errors = findings.filter(({ level }) => level === "error").length;
       if (json) printJson({ word, version, ok: errors === 0, findings, notAsked });
       else {

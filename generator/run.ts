@@ -8,7 +8,6 @@ import { assertReplaceable, compareFolder, generatorName, type Owned, unchangedS
 import { assertFolder } from "./emit/disk-faults.js";
 import { recover, writePlans } from "./emit/disk-swap.js";
 import type { ImportExtension } from "./emit/import-extension.js";
-import { checkNames } from "./emit/names.js";
 import type { EmitOptions } from "./emit/plan.js";
 import type { Plan } from "./emit/plan-files.js";
 import { sortFindings } from "./finding.js";
@@ -135,7 +134,6 @@ async function prepare(release: LoadedRelease, settings: Settings): Promise<Prep
   const step = (name: GenerateStep["step"]): void => settings.step(name, release.source.label);
   step("check");
   const { findings, broken } = await checkRelease(release, {
-    checkNames,
     partial: settings.partial,
     levels: ["error"],
   });

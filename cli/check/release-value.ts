@@ -1,5 +1,4 @@
 /** A release on disk as the value that generated code would be: for commands that meet a release at run time. */
-import { checkNames } from "../../generator/emit/names.js";
 import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { buildModel } from "../../generator/model/build.js";
@@ -69,7 +68,7 @@ export interface WholeRelease {
  */
 export async function wholeReleaseAt(source: string): Promise<WholeRelease> {
   const loaded = await loadRelease(source);
-  const { broken, findings } = await checkRelease(loaded, { checkNames, partial: true, levels: ["error"] });
+  const { broken, findings } = await checkRelease(loaded, { partial: true, levels: ["error"] });
   const fault = findings.find(({ level }) => level === "error");
   if (fault !== undefined) {
     const remedy = "adbind lint tells more";

@@ -1,5 +1,4 @@
 /** A release that is read and breaks no rule. */
-import { checkNames } from "../../generator/emit/names.js";
 import { formatFinding } from "../../generator/finding.js";
 import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
@@ -17,7 +16,7 @@ export async function soundRelease(
   { given = source, partial }: { readonly given?: string; readonly partial: boolean },
 ) {
   const release = await loadRelease(source);
-  const { findings, broken } = await checkRelease(release, { checkNames, partial, levels: ["error"] });
+  const { findings, broken } = await checkRelease(release, { partial, levels: ["error"] });
   const [first] = findings.filter(({ level }) => level === "error");
   if (first !== undefined)
     throw new AdbindError("release_unreadable", `the release breaks a rule: ${formatFinding(first)}`, {

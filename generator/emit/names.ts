@@ -1,7 +1,5 @@
-/** Names of generated code. One that cannot be told from another, or that would break the code, is handled or refused here. */
+/** Names of generated code. One that cannot be told from another, or that would break the code, is made another here. */
 import { createHash } from "node:crypto";
-import type { Finding } from "../finding.js";
-import { pointer } from "../finding.js";
 
 /**
  * Words that cannot name an export: the language's, `then`, which would make `await import()` call it, and those that
@@ -155,20 +153,6 @@ export function partUnit(folder: string): string {
 /** Names that no type of the release may have: the release module exports all of them side by side. */
 export const takenNames = (tools: readonly string[]): ReadonlySet<string> =>
   new Set([...moduleExports, ...importedTypes, ...[...nameTools(tools).values()].flatMap(exportsOf)]);
-
-/** A fault of names, as the check that asks for them reports it. */
-type NameFault = Pick<Finding, "file" | "pointer" | "message" | "remedy">;
-
-/** Tools whose names no object can have as a plain key. */
-export const checkNames = (tools: readonly string[]): NameFault[] =>
-  tools
-    .filter((tool) => tool in Object.prototype)
-    .map((tool) => ({
-      file: "manifest.json",
-      pointer: pointer("tools", tool),
-      message: `every object has a ${JSON.stringify(tool)} already`,
-      remedy: "Rename the tool, or generate a part of the release without it (--tools, --protocol, --specialism).",
-    }));
 
 const stemOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1).replace(/\.json$/, "");
 

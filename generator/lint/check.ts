@@ -5,7 +5,7 @@ import type { LoadedRelease } from "../load/load.js";
 import { checkManifest } from "../load/manifest.js";
 import { checkSchemas } from "../load/meta-schema.js";
 import { isMap } from "../load/walk.js";
-import { lint, type NameCheck } from "./checks.js";
+import { lint } from "./checks.js";
 
 export interface Judged {
   findings: Finding[];
@@ -32,15 +32,11 @@ function faultsByTool(release: LoadedRelease): Map<string, Finding[]> {
 
 /**
  * Judges a release.
- * @param options `checkNames`: what the names of tools must be to stand in code; `partial`: take missing and dangling files for tools left out, not for errors; `levels`: rules to ask
+ * @param options `partial`: take missing and dangling files for tools left out, not for errors; `levels`: rules to ask
  */
 export async function checkRelease(
   release: LoadedRelease,
-  {
-    checkNames,
-    partial = false,
-    levels = ["error", "warning"],
-  }: { checkNames: NameCheck; partial?: boolean; levels?: readonly Level[] },
+  { partial = false, levels = ["error", "warning"] }: { partial?: boolean; levels?: readonly Level[] } = {},
 ): Promise<Judged> {
   const broken = new Map<string, string[]>();
   if (release.word === "") return { findings: release.findings, broken, asked: false };
@@ -65,9 +61,7 @@ export async function checkRelease(
   // The rules below read fields that the manifest's schema vouches for.
   const asked = !findings.some(({ rule }) => rule.startsWith("manifest-") || rule === "json");
   return {
-    findings: asked
-      ? [...findings, ...lint(release, new SchemaFacts(release.schemas), { checkNames, levels })]
-      : findings,
+    findings: asked ? [...findings, ...lint(release, new SchemaFacts(release.schemas), levels)] : findings,
     broken,
     asked,
   };

@@ -12,11 +12,7 @@ export interface LintInput {
   release: LoadedRelease;
   manifest: Manifest;
   facts: SchemaFacts;
-  checkNames: NameCheck;
 }
-
-/** Tells tools whose names cannot stand beside each other in code: what a language makes of names is for its emitter. */
-export type NameCheck = (tools: readonly string[]) => Found[];
 
 export interface Check {
   id: string;
@@ -107,12 +103,6 @@ export const lintChecks: readonly Check[] = [
           return twice ? [inManifest(at, `a second schema for ${kind}`, "Keep one schema a status.")] : [];
         });
       }),
-  },
-  {
-    id: "names",
-    level: "error",
-    rule: "a tool has a name that an object can have as a plain key",
-    run: ({ manifest, checkNames }) => checkNames(Object.keys(manifest.tools)),
   },
   {
     id: "entry-point-tool",
@@ -273,12 +263,8 @@ export const lintChecks: readonly Check[] = [
 ];
 
 /** Runs every check. Call it on a manifest that its schema accepts. */
-export const lint = (
-  release: LoadedRelease,
-  facts: SchemaFacts,
-  { checkNames, levels }: { checkNames: NameCheck; levels: readonly Level[] },
-): Finding[] => {
-  const input = { release, manifest: checkedManifest(release), facts, checkNames };
+export const lint = (release: LoadedRelease, facts: SchemaFacts, levels: readonly Level[]): Finding[] => {
+  const input = { release, manifest: checkedManifest(release), facts };
   return lintChecks
     .filter(({ level, always = false }) => always || levels.includes(level))
     .flatMap((check) => check.run(input).map((found) => ({ ...found, level: check.level, rule: check.id })));

@@ -2,7 +2,7 @@
 import { type Finding, type Level, sortFindings } from "../finding.js";
 import { loadRelease } from "../load/load.js";
 import { checkRelease } from "./check.js";
-import { lintChecks, type NameCheck } from "./checks.js";
+import { lintChecks } from "./checks.js";
 
 /** Rules that reading a release applies before the table of checks has its turn. */
 const readingRules: readonly { id: string; level: Level; rule: string }[] = [
@@ -41,12 +41,11 @@ export interface Linted {
 /**
  * Judges a release by every rule.
  * @param source folder, or a .tgz of one
- * @param checkNames what the names of tools must be to stand in code
  * @throws AdbindError release_unreadable
  */
-export async function lintRelease(source: string, checkNames: NameCheck): Promise<Linted> {
+export async function lintRelease(source: string): Promise<Linted> {
   const release = await loadRelease(source);
-  const { findings, asked } = await checkRelease(release, { checkNames });
+  const { findings, asked } = await checkRelease(release);
   const notAsked = asked ? [] : lintChecks.map(({ id }) => id);
   return { word: release.word, version: release.version, findings: sortFindings(findings), notAsked };
 }

@@ -4,7 +4,6 @@ import path from "node:path";
 import semver from "semver";
 import { AdbindError } from "../../runtime/errors.js";
 import { generatorName } from "../emit/disk.js";
-import { checkNames } from "../emit/names.js";
 import { checkRelease } from "../lint/check.js";
 import { loadRelease } from "../load/load.js";
 import { buildModel } from "../model/build.js";
@@ -224,7 +223,7 @@ async function servedModels(sources: readonly string[], partial: boolean): Promi
 
 export async function modelOf(source: string, partial: boolean): Promise<Model> {
   const release = await loadRelease(source);
-  const { findings, broken } = await checkRelease(release, { checkNames, partial, levels: ["error"] });
+  const { findings, broken } = await checkRelease(release, { partial, levels: ["error"] });
   const errors = findings.filter(({ level }) => level === "error");
   if (errors.length > 0)
     throw new AdbindError("release_invalid", `the release breaks ${errors.length} rules`, {

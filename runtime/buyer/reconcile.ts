@@ -73,7 +73,7 @@ function declaredGranularities(capabilities: JsonObject | null): readonly string
 
 export function reconciler({ settings, negotiation }: BuyerCallDependencies, call: Call): Reconciler {
   const reading = (name: string): void => {
-    const tool = settings.releases.map(({ tools }: Release) => tools[name]).find((one) => one !== undefined);
+    const tool = settings.releases.find(({ tools }: Release) => Object.hasOwn(tools, name))?.tools[name];
     if (tool === undefined) throw badBuyerOption("resource.tool", `give a tool of the release; ${name} is none`);
     if (tool.mutating) throw badBuyerOption("resource.tool", `give a tool that reads; ${name} changes state`);
   };

@@ -1,6 +1,6 @@
 /** What a seller writes: a handler per tool, typed by the release. */
 import type { Answer } from "./answer.js";
-import type { ArmsOf, RequestOf, Tools } from "./tool.js";
+import type { ArmsOf, Inborn, RequestOf, Tools } from "./tool.js";
 
 /** What may answer at once, and need not: nothing is waited for where there is nothing to wait for. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -25,4 +25,4 @@ export type CallerTools<T extends Tools, Needed extends keyof T> = {
 /** A seller's tools: those of `Required` must be there, any other of the release may. */
 export type SellerTools<T extends Tools, Required extends keyof T, Context = unknown> = {
   [K in Required]: ToolHandler<T[K], Context>;
-} & { [K in Exclude<keyof T, Required>]?: ToolHandler<T[K], Context> };
+} & { [K in Exclude<keyof T, Required>]?: ToolHandler<T[K], Context> | Inborn<K> };

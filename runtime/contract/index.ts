@@ -68,6 +68,7 @@ export {
   answersLater,
   channelTools,
   type Idempotency,
+  type Inborn,
   type RequestOf,
   type Tool,
   type Tools,

@@ -42,6 +42,12 @@ export interface Tool<Name extends string = string, Request = unknown, Arms = An
 /** A tool of which neither name, request nor arms are known to the compiler. */
 // biome-ignore lint/suspicious/noExplicitAny: any tool at all; unknown would make Request contravariant
 export type AnyTool = Tool<string, any, any>;
+/**
+ * What an object has by this name from birth, for handlers that may be left out: of a tool called `constructor` an object without it has
+ * the language's own.
+ */
+export type Inborn<Name> = Name extends "constructor" ? typeof Object.prototype.constructor : never;
+
 /** The tools of a release by name. */
 export type Tools = { readonly [name: string]: AnyTool };
 

@@ -5,6 +5,7 @@ import type {
   ArmsOf,
   EventBodyOf,
   Events,
+  Inborn,
   JsonObject,
   MaybePromise,
   Release,
@@ -156,7 +157,7 @@ export type EventHandlers<E extends Events, Tx> = {
 /** The application's functions for what arrives: by tool, by kind of event, and for what has none. */
 export interface ReceiverHandlers<T extends Tools, Tx, E extends Events = Events> {
   /** Tasks, per tool: every arm of a tool that is there must be there. */
-  readonly tools?: { readonly [K in keyof T]?: ArmHandlers<ArmsOf<T[K]>, Tx> };
+  readonly tools?: { readonly [K in keyof T]?: ArmHandlers<ArmsOf<T[K]>, Tx> | Inborn<K> };
   /**
    * What is told unasked, per kind of the release: every kind must be there, and those below are then not asked. A kind that
    * the release does not have goes to `fallback`.

@@ -227,7 +227,7 @@ function servedTools<Tx>(
 ): ReadonlyMap<string, ServedTool<Tx>> {
   const served = new Map<string, ServedTool<Tx>>();
   for (const [name, handle] of settings.handlers) {
-    const tool = release.tools[name];
+    const tool = Object.hasOwn(release.tools, name) ? release.tools[name] : undefined;
     if (tool !== undefined) served.set(name, { name, tool, handle, builtIn: false, open: false });
   }
   const names = builtInNames(release);

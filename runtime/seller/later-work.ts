@@ -174,7 +174,7 @@ function toolOf<Tx>(
   { release, tool }: SellerTaskRow,
 ): AnyTool | undefined {
   const own = servedReleases.find((one) => one.release.version === release) ?? servedReleases[0]!;
-  return own.release.tools[tool];
+  return Object.hasOwn(own.release.tools, tool) ? own.release.tools[tool] : undefined;
 }
 
 /** What goes wrong after the answer has been given ends the task: the caller waits for it. */

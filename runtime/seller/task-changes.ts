@@ -115,7 +115,7 @@ function dataOf<Tx>(
 ): JsonObject {
   const { release, validator } = servedRelease;
   const { status } = change;
-  const tool = release.tools[name];
+  const tool = Object.hasOwn(release.tools, name) ? release.tools[name] : undefined;
   if (status === "failed" || status === "rejected") {
     const { errors: _, ...said } = change.data;
     const declined = { status, ...change.data };

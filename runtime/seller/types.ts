@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Meter, Tracer } from "@opentelemetry/api";
 import type {
   AnyTool,
+  Inborn,
   JsonObject,
   MaybePromise,
   Release,
@@ -155,7 +156,7 @@ export type RequiredTools<R extends Release, S extends keyof R["specialisms"]> =
 /** A seller's handlers: the entry points of what it claims must be there, any other tool of the release may. */
 export type SellerHandlers<T extends Tools, Required extends keyof T = never, Tx = unknown> = {
   [K in Required]: SellerHandler<T[K], Tx>;
-} & { [K in Exclude<keyof T, Required>]?: SellerHandler<T[K], Tx> };
+} & { [K in Exclude<keyof T, Required>]?: SellerHandler<T[K], Tx> | Inborn<K> };
 
 /** A call before it is answered, as `auth` judges it. */
 export interface AuthRequest {

@@ -1,7 +1,6 @@
 /** Each rule, broken once: file, pointer, rule and remedy must say so. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { checkNames } from "../../generator/emit/names.js";
 import { type Finding, lintRelease, rules } from "../../generator/index.js";
 import { changedRelease } from "../support/release.js";
 import { type BrokenRule, brokenFiles } from "./broken-files.js";
@@ -168,14 +167,6 @@ const broken: BrokenRule[] = [
     "/tools/place_order/async_response_schemas/2",
   ],
   [
-    "names",
-    (files) => {
-      files[manifest].tools.constructor = files[manifest].tools.end_session;
-    },
-    manifest,
-    "/tools/constructor",
-  ],
-  [
     "entry-point-tool",
     (files) => void files[manifest].specialisms.selling.entry_point_tools.push("expect_webhook"),
     manifest,
@@ -235,7 +226,7 @@ const broken: BrokenRule[] = [
 
 for (const [rule, change, file, pointer] of broken) {
   test(`${rule} is found at ${file}#${pointer}`, async () => {
-    const { findings } = await lintRelease(changedRelease(change), checkNames);
+    const { findings } = await lintRelease(changedRelease(change));
     const level = rules.find(({ id }) => id === rule)?.level;
     const found = findings.find((one: Finding) => one.rule === rule && one.file === file && one.pointer === pointer);
     assert.ok(found, `not found among ${JSON.stringify(findings, null, 1)}`);
@@ -253,10 +244,7 @@ test("every rule of the table is broken above", () => {
 });
 
 test("a release without faults has none, but for its harness step", async () => {
-  const { findings } = await lintRelease(
-    changedRelease(() => {}),
-    checkNames,
-  );
+  const { findings } = await lintRelease(changedRelease(() => {}));
   assert.equal(
     findings.map(({ rule }) => rule),
     ["exercised-tool"],
@@ -269,7 +257,7 @@ test("the release's own schema rules on fields that ours does not know", async (
     files["manifest.schema.json"] = own;
   });
   assert.equal(
-    (await lintRelease(declared, checkNames)).findings.filter(({ level }) => level === "error"),
+    (await lintRelease(declared)).findings.filter(({ level }) => level === "error"),
     [],
   );
 });
@@ -279,7 +267,7 @@ test("the marker counts in any case", async () => {
     files["session/end-session-request.json"].description = "Ends. nAtUrAlLy IDEMPOTENT.";
   });
   assert.equal(
-    (await lintRelease(shouted, checkNames)).findings.filter(({ level }) => level === "error"),
+    (await lintRelease(shouted)).findings.filter(({ level }) => level === "error"),
     [],
   );
 });

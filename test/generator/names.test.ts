@@ -18,7 +18,7 @@ const names = [
     " ",
   ),
   ..."index name length prototype get_a1 get_a_1 get_a_1_tool order handle_order handle_handle_order".split(" "),
-  ..."con aux nul com1 con_tool validator validators precompiled tool tools_tool".split(" "),
+  ..."constructor con aux nul com1 con_tool validator validators precompiled tool tools_tool".split(" "),
 ];
 
 test("tools of any name are generated, each under its own, in code that compiles", async () => {

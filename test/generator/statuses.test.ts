@@ -1,7 +1,6 @@
 /** Statuses that a release's answers may have, and what is made of those that no release had before. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { checkNames } from "../../generator/emit/names.js";
 import { generate, lintRelease } from "../../generator/index.js";
 import { readAnswer } from "../../runtime/contract/index.js";
 import { type Any, schemaAt } from "../support/mutate-release.js";
@@ -33,7 +32,7 @@ test("a task status that a release adds leaves the answers of every tool what th
 
 test("a task status that no arm is for is told of, and of a vocabulary of its own nothing is said", async () => {
   const strange = async (files: ReturnType<typeof fresh>): Promise<string[]> => {
-    const { findings } = await lintRelease(writeRelease(files), checkNames);
+    const { findings } = await lintRelease(writeRelease(files));
     return findings.filter(({ rule }) => rule === "task-status").map(({ message }) => message);
   };
   assert.equal(await strange(fresh()), []);
@@ -71,7 +70,7 @@ test("a class of recovery that nobody knows yet is told of and read as terminal,
   const { release } = await importGenerated(await accept(opened), false);
   assert.is(release.errors.BUDGET_TOO_LOW?.recovery, "terminal");
   assert.is(release.defaultUnknownRecovery, "terminal");
-  const { findings } = await lintRelease(writeRelease(later(undefined)), checkNames);
+  const { findings } = await lintRelease(writeRelease(later(undefined)));
   assert.ok(findings.some(({ rule, level }) => rule === "manifest-schema" && level === "error"));
 });
 
@@ -95,7 +94,7 @@ test("a code without a class of recovery is told of and has that of unlisted one
     Object.keys(release.errors).length,
     "it is counted, too",
   );
-  const { findings: strict } = await lintRelease(writeRelease(later(undefined)), checkNames);
+  const { findings: strict } = await lintRelease(writeRelease(later(undefined)));
   assert.ok(strict.some(({ rule, level }) => rule === "manifest-schema" && level === "error"));
 });
 

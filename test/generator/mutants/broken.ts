@@ -197,7 +197,6 @@ export const brokenManifests: Record<string, Broken> = {
   },
   "name in camel case": { change: renamed("listThem"), rule: "manifest-schema" },
   "neither key nor marker": { change: withoutKey, rule: "idempotency-key", file: BUY },
-  "name every object has": { change: renamed("constructor"), rule: "names", pointer: "/tools/constructor" },
   "entry point is no tool": {
     change: (_, { specialisms }) => {
       specialisms.brand_rights.entry_point_tools = ["no_such"];
