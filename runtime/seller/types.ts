@@ -258,9 +258,7 @@ export interface SellerOptions<
    * release; `createValidator` of adbind/validate by default, which compiles.
    */
   readonly validator?: ValidatorSource;
-  /**
-   * What it is called over; all by default. One over MCP alone needs no SDK of A2A, and the other way round.
-   */
+  /** What it is called over; all by default. One over MCP alone needs no SDK of A2A, and the other way round. */
   readonly transports?: readonly [TransportName, ...TransportName[]];
   /** How MCP lists the tools: small enough for a model by default. What is listed changes nothing of what is accepted. */
   readonly listing?: ListingOptions;

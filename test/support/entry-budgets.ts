@@ -33,7 +33,7 @@ export const budgets: Record<string, number> = {
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 2214,
+  "adbind/behaviours": 2218,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 194,
