@@ -5,7 +5,7 @@
 import { AdbindError } from "./errors.js";
 
 /** Not found by Node, and one of these; what else fails while a package loads is its own fault. */
-function isMissing(error: unknown, packages: readonly string[]): boolean {
+export function isMissingPackage(error: unknown, packages: readonly string[]): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false;
   return packages.some((name) => new RegExp(`(package|module) '${name}(/|')`).test(String(message)));
@@ -13,7 +13,7 @@ function isMissing(error: unknown, packages: readonly string[]): boolean {
 
 /** What loading failed with: an AdbindError `package_missing` where it is that one of `packages` is not there. */
 export const toldMissing = (error: unknown, packages: readonly string[], wants: string): unknown =>
-  isMissing(error, packages)
+  isMissingPackage(error, packages)
     ? new AdbindError("package_missing", `${wants} needs a package that is not installed`, {
         where: packages.join(", "),
         remedy: `npm install ${packages.join(" ")}`,

@@ -1,6 +1,7 @@
 /** Drivers of databases: an application installs the one it uses, and it is loaded when a database is first opened. */
-import { createRequire } from "node:module";
-import { toldMissing } from "../peer.js";
+// Not `createRequire` by its name: webpack knows that one, and makes nothing of what it would give.
+import nodeModule from "node:module";
+import { isMissingPackage, toldMissing } from "../peer.js";
 
 /** A driver, loaded or not. */
 export interface Driver<T> {
@@ -10,8 +11,48 @@ export interface Driver<T> {
   readonly loaded: T | undefined;
 }
 
-/** In a bundle of CommonJS `import.meta` is empty; there the file has its other name. */
-const require = createRequire(import.meta.url ?? __filename);
+/** Asked for by using it: webpack answers `typeof` of it itself, also where there will be none. */
+function bundleName(): string | undefined {
+  try {
+    return __filename;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Files that a driver is looked for from, in turn. In a bundle of CommonJS `import.meta` is empty, or says where this file was when the
+ * bundle was made; there the bundle has its other name. In one of ES modules all that is left may be the program that runs.
+ */
+function* places(): Generator<string | undefined> {
+  yield bundleName();
+  yield import.meta.url;
+  yield process.argv[1];
+}
+
+/** Undefined where a bundler's name for a file is no place. */
+function requireFrom(place: string | undefined): NodeJS.Require | undefined {
+  try {
+    return place === undefined ? undefined : nodeModule.createRequire(place);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws what Node says where it is from none of the places, or what the package fails with */
+function required(name: string): unknown {
+  let missing: unknown = Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
+  for (const place of places()) {
+    const from = requireFrom(place);
+    try {
+      if (from !== undefined) return from(name);
+    } catch (error) {
+      if (!isMissingPackage(error, [name])) throw error;
+      missing = error;
+    }
+  }
+  throw missing;
+}
 
 /**
  * A driver by its package, which is CommonJS: whoever imports the same package has the same classes.
@@ -23,7 +64,7 @@ export function driver<T>(name: string, wants: string): Driver<T> {
   return {
     load() {
       try {
-        loaded ??= require(name) as T;
+        loaded ??= required(name) as T;
         return loaded;
       } catch (error) {
         throw toldMissing(error, [name], wants);

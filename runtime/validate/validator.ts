@@ -92,7 +92,9 @@ function hasten(ajv: import("ajv").Ajv): void {
 export async function createValidator<T extends Tools>(
   release: Pick<Release<T>, "tools" | "schemas">,
 ): Promise<Validator<T>> {
-  const [{ Ajv }, formats, documents] = await Promise.all([import("ajv"), import("ajv-formats"), release.schemas()]);
+  const [draft07, formats, documents] = await Promise.all([import("ajv"), import("ajv-formats"), release.schemas()]);
+  // Not by its name in the module: a webpack of before 5.99, as Next.js has one, sees no names where what CommonJS exports is a function.
+  const { Ajv } = draft07.default;
   const open = (allErrors: boolean): SchemaValidators => {
     // validateSchema off: the generator has judged the release, and judging its meta-schema again costs more than all else.
     // optimize off: what makes the code smaller takes a third of the time to compile, and judging is no quicker for it.

@@ -48,6 +48,7 @@ const WAITING: readonly string[] = [
 /** Those that mostly work, by what they take of a processor in seconds. */
 const WORKING: Readonly<Record<string, number>> = {
   "test/env.test.ts": 64,
+  "test/interop/bundlers.test.ts": 30,
   "test/interop/runtimes.test.ts": 35,
   "test/scaffold/container.test.ts": 28,
   "test/house/promises.test.ts": 23,

@@ -27,6 +27,7 @@ const FILES: readonly string[] = [
   "test/generator/published.test.ts",
   "test/generator/standalone.test.ts",
   "test/house/promises.test.ts",
+  "test/interop/bundlers.test.ts",
   "test/interop/edge.test.ts",
   "test/interop/outbox-python.test.ts",
   "test/interop/outbox.test.ts",
