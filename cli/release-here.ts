@@ -10,6 +10,7 @@ import { AdbindError } from "../runtime/errors.js";
 import { readGenerateConfig } from "./config.js";
 import { userPath } from "./output.js";
 import { cached, cacheFolder } from "./release/cache.js";
+import { isExplorerSite } from "./release/explorer-site.js";
 import { type ReleaseOptions, resolveRelease, resolveReleases } from "./release/resolve.js";
 
 /** A release that a folder is about. */
@@ -30,7 +31,7 @@ function bindingsBelow(folder: string, levels = LEVELS): ReleaseHere[] {
   const own = path.join(folder, "owned.json");
   if (existsSync(own)) {
     const { value } = readJson(readFileSync(own), own);
-    if (!isMap(value) || typeof value.word !== "string" || value.word === "") return [];
+    if (!isMap(value) || typeof value.word !== "string" || value.word === "" || isExplorerSite(value)) return [];
     const { word, version } = value;
     return [{ word, ...(typeof version === "string" && { version, place: `${word}@${version}` }) }];
   }

@@ -5,6 +5,7 @@ import type { ImportExtension } from "../../generator/emit/import-extension.js";
 import { compareVersions } from "../../runtime/contract/version-order.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { userPath } from "../output.js";
+import { isExplorerSite } from "../release/explorer-site.js";
 
 export interface ProjectBindings {
   /** Absolute: has one folder a release. */
@@ -29,7 +30,7 @@ export interface UpgradedProject {
 function bindingsIn(file: string): ProjectBindings | undefined {
   try {
     const { word, version, options = {} } = JSON.parse(readFileSync(file, "utf8")) as Partial<ProjectBindings>;
-    if (typeof word !== "string" || typeof version !== "string") return undefined;
+    if (typeof word !== "string" || typeof version !== "string" || isExplorerSite({ options })) return undefined;
     return { out: path.dirname(path.dirname(file)), word, version, options };
   } catch {
     return undefined;

@@ -3,11 +3,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { register as registerExplorer } from "../../cli/explorer.js";
+import { wordHere } from "../../cli/protocol-word.js";
 import { resolveForPeers } from "../../cli/release-here.js";
 import { loadRelease } from "../../generator/load/load.js";
 import type { AdbindError } from "../../runtime/errors.js";
 import { smallRelease, tempFolder, writeRelease } from "../support/release.js";
-import { commandFolder } from "./run-command.js";
+import { commandFolder, runCommand } from "./run-command.js";
 
 const sources = tempFolder();
 const test = suite<{ at: (name: string) => string; remove: () => void }>("the release at hand");
@@ -75,6 +77,13 @@ test("bindings of two protocols are no guess", async ({ at }) => {
   bindingsOf(at("two"), "proto", "3.1.0");
   const { code, message } = (await resolveForPeers(undefined).catch((error: unknown) => error)) as AdbindError;
   assert.equal([code, /several protocols.*proto@3\.1\.0/.test(message)], ["usage", true], message);
+});
+
+test("a site of the explorer says no protocol's word, by itself or beside bindings", async ({ at }) => {
+  const { code } = await runCommand(registerExplorer, [releaseOf("3.1.0"), "--out", at("site")]);
+  assert.equal([code, await wordHere()], [0, undefined]);
+  bindingsOf(at("bindings"), "ads", "3.1.0");
+  assert.is(await wordHere(), "ads");
 });
 
 test.run();

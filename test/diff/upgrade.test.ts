@@ -3,6 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { register as registerExplorer } from "../../cli/explorer.js";
+import { openProject } from "../../cli/upgrade/project.js";
 import { typeFaults } from "../../cli/upgrade/proof.js";
 import { register, type Upgrade } from "../../cli/upgrade.js";
 import { generate } from "../../generator/run.js";
@@ -139,6 +141,13 @@ test("faults of the compiler are read with file and line", () => {
   assert.equal(typeFaults(output), [
     { file: "src/a.ts", line: 3, code: "TS2322", message: "Type 'string' is not assignable to type 'number'." },
   ]);
+});
+
+test("a project's bindings are not the site of the explorer that it has too", async () => {
+  const folder = await project("node --version");
+  const { code } = await runCommand(registerExplorer, [older, "--out", path.join(folder, "site")]);
+  const { word, version } = openProject(folder).bindings;
+  assert.equal([code, word, version], [0, "proto", "1.2.3"]);
 });
 
 test("a folder without bindings is a wrong command line", async () => {
