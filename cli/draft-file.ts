@@ -1,10 +1,19 @@
 /** Files with secrets in them are only ever replaced as a whole: a full disk, or a kill, leaves the one there was. */
-import { closeSync, fchmodSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../runtime/errors.js";
 
 /** Read and write for the owner alone: whoever reads such a file can sign, or open, for us. */
 const PRIVATE_MODE = 0o600;
+
+/**
+ * A new file, each write to which is on the disk when it returns: Node's permission model forbids fsync. On Windows there is no
+ * such flag, and fsync it is.
+ */
+const { O_WRONLY, O_CREAT, O_EXCL, O_SYNC } = constants as Omit<typeof constants, "O_SYNC"> & {
+  readonly O_SYNC?: number;
+};
+const NEW_AND_DURABLE = O_WRONLY | O_CREAT | O_EXCL | (O_SYNC ?? 0);
 
 export interface Draft {
   /** Gives the draft its name. */
@@ -14,12 +23,13 @@ export interface Draft {
 }
 
 function writeDurably(handle: number, text: string): void {
-  // The umask only ever takes away; this also holds where a default ACL would add.
-  fchmodSync(handle, PRIVATE_MODE);
+  // The umask only ever takes away; this also holds where a default ACL would add. Asked for where it changes something: Node's
+  // permission model forbids it altogether.
+  if ((fstatSync(handle).mode & 0o777) !== PRIVATE_MODE) fchmodSync(handle, PRIVATE_MODE);
   const bytes = Buffer.from(text);
   // A disk that is nearly full takes a part.
   for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at);
-  fsyncSync(handle);
+  if (O_SYNC === undefined) fsyncSync(handle);
 }
 
 /**
@@ -30,7 +40,7 @@ export function withDraft(file: string, text: () => string, { place, unusable }:
   const draft = path.join(path.dirname(file), `.${path.basename(file)}.new`);
   let handle: number;
   try {
-    handle = openSync(draft, "wx", PRIVATE_MODE);
+    handle = openSync(draft, NEW_AND_DURABLE, PRIVATE_MODE);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EEXIST") {
       const remedy = `wait, or remove ${draft} when nothing else is running`;

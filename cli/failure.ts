@@ -103,6 +103,39 @@ function databaseFailure(error: Error & { code: string }): CommandFailure {
 
 const BUG_REMEDY = "run it again with ADBIND_DEBUG=1 and report what it prints";
 
+/** What Node throws because of a flag somebody gave it: it names its flag, and not the place. */
+interface RefusedByNode extends Error {
+  readonly code?: string;
+  /** Of the permission model: what is missing, and for what. */
+  readonly permission?: string;
+  readonly resource?: string;
+}
+
+/** An EvalError is thrown by nothing else of Node: text was to become code. */
+const isRefusedByNode = (error: unknown): error is RefusedByNode =>
+  error instanceof Error && ((error as RefusedByNode).code === "ERR_ACCESS_DENIED" || error.name === "EvalError");
+
+/** Permission of Node's model -> the flag that gives it. */
+const permissionFlags: Readonly<Record<string, string>> = {
+  FileSystemRead: "--allow-fs-read",
+  FileSystemWrite: "--allow-fs-write",
+  ChildProcess: "--allow-child-process",
+  WorkerThreads: "--allow-worker",
+  Net: "--allow-net",
+};
+
+function flagFailure(error: RefusedByNode): CommandFailure {
+  const { permission = "", resource = "" } = error;
+  const where = resource === "" ? undefined : resource;
+  const flag = Object.hasOwn(permissionFlags, permission) ? permissionFlags[permission] : undefined;
+  const [what, remedy] =
+    error.name === "EvalError"
+      ? ["Node may make no code of text here", "run it without --disallow-code-generation-from-strings"]
+      : ["Node's permissions forbid it", flag === undefined ? "run it without --permission" : `give it by ${flag}`];
+  const message = withDetail(what, where, remedy);
+  return { code: "system", message, ...(where !== undefined && { where }), remedy, cause: wordsOf(error) };
+}
+
 /** Every error there is, in the one shape. */
 export function commandFailureOf(error: unknown): CommandFailure {
   if (error instanceof AdbindError) {
@@ -120,6 +153,7 @@ export function commandFailureOf(error: unknown): CommandFailure {
   if (error instanceof Interrupted) return { code: "interrupted", message: error.message };
   if (isDatabaseError(error)) return databaseFailure(error);
   if (isSystemError(error)) return systemFailure(error);
+  if (isRefusedByNode(error)) return flagFailure(error);
   // A host with several addresses, none of which answers.
   if (error instanceof AggregateError && isSystemError(error.errors[0])) return systemFailure(error.errors[0]);
   return { code: "unexpected", message: `unexpected: ${wordsOf(error)}: ${BUG_REMEDY}`, remedy: BUG_REMEDY };
