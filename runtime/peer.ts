@@ -4,11 +4,13 @@
  */
 import { AdbindError } from "./errors.js";
 
-/** Not found by Node, and one of these; what else fails while a package loads is its own fault. */
+/** Not found by Node, or by Yarn's Plug'n'Play in its place, and one of these; what else fails while a package loads is its own fault. */
 export function isMissingPackage(error: unknown, packages: readonly string[]): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false;
-  return packages.some((name) => new RegExp(`(package|module) '${name}(/|')`).test(String(message)));
+  return packages.some((name) =>
+    new RegExp(`(package|module) '${name}(/|')|tried to access ${name}[ /,]`).test(String(message)),
+  );
 }
 
 /** What loading failed with: an AdbindError `package_missing` where it is that one of `packages` is not there. */

@@ -1,6 +1,5 @@
 /** Commands that call an agent: which one is meant, by which releases, and with what credentials. */
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import path from "node:path";
 import type { Command } from "commander";
 import {
@@ -12,6 +11,7 @@ import {
   fileTokens,
   type TransportChoice,
 } from "../../runtime/buyer/index.js";
+import { homeFolder } from "../../runtime/conformance/cache-place.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { releaseForPeers } from "../check/release-value.js";
@@ -59,7 +59,7 @@ Agents:
 /** Tokens outlive the command: an issuer need not be asked at each call. */
 function kept(auth: BuyerAuth): BuyerAuth {
   if (!("oauth" in auth)) return auth;
-  const state = process.env.XDG_STATE_HOME ?? path.join(homedir(), ".local", "state");
+  const state = process.env.XDG_STATE_HOME ?? path.join(homeFolder(), ".local", "state");
   return { oauth: { tokens: fileTokens(path.join(state, "adbind", "tokens")), ...auth.oauth } };
 }
 

@@ -1,5 +1,5 @@
 /** The files that projects are written from. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 
 /** Path below the folder -> text. */
@@ -21,9 +21,10 @@ export const readProjectTemplates = (): TemplateFiles => readTemplates(templates
 export const readBuyerTemplates = (): TemplateFiles => readTemplates(templatesFolder("buyer", "src/buyer.ts"));
 
 function readTemplates(folder: string): TemplateFiles {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
+  // By names alone: in the archives that Yarn's Plug'n'Play reads packages from, entries with their types say another parent.
+  const entries = (readdirSync(folder, { recursive: true }) as string[])
+    .filter((name) => statSync(path.join(folder, name)).isFile())
+    .map((name) => name.split(path.sep).join("/"))
     .sort();
   return new Map(entries.map((file) => [file, readFileSync(path.join(folder, file), "utf8")]));
 }

@@ -1,6 +1,8 @@
 /** Which release agents and receivers are met with where none is given: that of the folder, else of the cache, and what comes with adbind last. */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { register as registerExplorer } from "../../cli/explorer.js";
@@ -8,6 +10,7 @@ import { wordHere } from "../../cli/protocol-word.js";
 import { resolveForPeers } from "../../cli/release-here.js";
 import { loadRelease } from "../../generator/load/load.js";
 import type { AdbindError } from "../../runtime/errors.js";
+import { fromSource } from "../runner/from-source.js";
 import { smallRelease, tempFolder, writeRelease } from "../support/release.js";
 import { commandFolder, runCommand } from "./run-command.js";
 
@@ -84,6 +87,21 @@ test("a site of the explorer says no protocol's word, by itself or beside bindin
   assert.equal([code, await wordHere()], [0, undefined]);
   bindingsOf(at("bindings"), "ads", "3.1.0");
   assert.is(await wordHere(), "ads");
+});
+
+test("a user that the system does not know, and who has no HOME, has no releases in a cache, and no failure of it", () => {
+  const place = pathToFileURL(path.resolve(import.meta.dirname, "../../runtime/conformance/cache-place.ts")).href;
+  // As it answers in a container that runs as a number: to become such a user only root may.
+  const program = `import os from "node:os";
+import { syncBuiltinESMExports } from "node:module";
+os.homedir = () => { throw new Error("uv_os_homedir returned ENOENT"); };
+syncBuiltinESMExports();
+const { releaseCache } = await import(${JSON.stringify(place)});
+console.log(releaseCache({}));`;
+  const { stdout, stderr } = spawnSync(process.execPath, [...fromSource, "--input-type=module", "--eval", program], {
+    encoding: "utf8",
+  });
+  assert.is(stdout, "/.cache/adbind/releases\n", stderr);
 });
 
 test.run();

@@ -46,6 +46,17 @@ test("a driver that is missing says so each time it is asked for, and no error i
   assert.is(none.loaded, undefined);
 });
 
+test("a package that Yarn's Plug'n'Play finds nowhere is missing as any is", async () => {
+  const part = path.join(tempFolder(), "part.mjs");
+  const says =
+    "adbind tried to access @no/other (a peer dependency) but it isn't provided by your application; this is unsound.";
+  writeFileSync(part, `throw Object.assign(new Error(${JSON.stringify(says)}), { code: "MODULE_NOT_FOUND" });`);
+  const missing = (name: string) =>
+    loadPeer([name], "a thing", () => import(pathToFileURL(part).href)).catch((one) => one);
+  assert.is(told(await missing("@no/other")).code, "package_missing");
+  assert.not((await missing("@no/oth")) instanceof AdbindError);
+});
+
 test("what is missing inside a package that is there is that package's fault, and told as it is", async () => {
   const part = importing("something-else");
   const error = await loadPeer(["there"], "a thing", () => import(part)).catch((caught) => caught);
