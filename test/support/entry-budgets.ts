@@ -28,7 +28,7 @@ export const budgets: Record<string, number> = {
   "adbind/receiver": 323,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 869,
+  "adbind/sender": 870,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
