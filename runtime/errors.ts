@@ -81,6 +81,7 @@ export const errorTable = {
   account_invalid: "an organization, a user or a key cannot be made or changed as asked",
   // registry data
   registry_data_invalid: "data given to a registry cannot be used",
+  registry_busy: "a registry has as much to do at once as it takes",
   // command
   usage: "the command line is wrong",
   file_unusable: "a file that was named cannot be used",

@@ -150,7 +150,7 @@ function agentViewAt(offered: Offered, edges: ReturnType<typeof effectiveEdges>)
 
 /**
  * An expansion, already as JSON: it may have thousands of properties.
- * @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once
+ * @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once, `registry_busy` when others do already
  */
 export async function expand(
   db: Database,
@@ -204,7 +204,7 @@ function* verdicts(asked: readonly PublisherSelector[], views: ReadonlyMap<strin
   return made;
 }
 
-/** @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once */
+/** @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once, `registry_busy` when others do already */
 export async function validateProduct(
   db: Database,
   request: ExpandRequest,

@@ -85,7 +85,8 @@ export class Offers {
   /**
    * Those of some publishers that are known, in no order, each as it is at one time.
    * @param take works on one; what it throws ends the question
-   * @throws AdbindError `registry_data_invalid` when they have too many properties to be read at once
+   * @throws AdbindError `registry_data_invalid` when they have too many properties to be read at once,
+   * `registry_busy` when too many other questions about as much wait already
    */
   async of(db: Database, asked: OffersQuery, take: (offering: Offering) => Steps<void>): Promise<void> {
     let { domains } = asked;

@@ -1,5 +1,6 @@
 /** Work in pieces: a file may have a hundred thousand properties, and who asks for them is not the only one who waits. */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { AdbindError } from "../errors.js";
 
 /** Work that yields wherever others may have a turn. */
 export type Steps<T> = Generator<void, T, void>;
@@ -82,6 +83,9 @@ function* merged<Item>(
   return both;
 }
 
+/** Most that wait for their turn: what was read for them waits in memory, and beyond some seconds their callers have gone. */
+const WAITING_LIMIT = 16;
+
 /** Large work, of which but some is done at once: what is under way is held in memory, and work that takes turns is all under way. */
 export class LargeWork {
   readonly #waiting: (() => void)[] = [];
@@ -92,9 +96,13 @@ export class LargeWork {
     this.#free = most;
   }
 
-  /** Does some when it is its turn, in the order in which it came. @throws what it throws */
+  /**
+   * Does some when it is its turn, in the order in which it came.
+   * @throws AdbindError `registry_busy` when too many wait already; else what the work throws
+   */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
+    else if (this.#waiting.length >= WAITING_LIMIT) throw busy();
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
       return await work();
@@ -105,3 +113,8 @@ export class LargeWork {
     }
   }
 }
+
+const busy = (): AdbindError =>
+  new AdbindError("registry_busy", "too many large expansions wait already", {
+    remedy: "ask again in some seconds, for fewer at a time",
+  });

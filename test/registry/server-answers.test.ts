@@ -2,6 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Bucket } from "../../runtime/registry/server/limits.js";
+import { crawl, entry, property } from "./data-fixture.js";
 import { application } from "./server-application.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 import { BROKEN, HIDDEN, HOSTED, MEMBERS_ONLY, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
@@ -229,6 +230,26 @@ http("the last use of a key is kept, once a minute", async () => {
   setup.clock.ms += 30_000;
   await get(SEARCH, bearer(fresh.key));
   assert.is(await used(), first! + 60_000);
+});
+
+http("a crowd of large expansions is told when to come again, and a small one is answered among them", async () => {
+  const crowded = await setupRegistry();
+  const many = Array.from({ length: 4_001 }, (_, at) => property(`p${at}`));
+  await crowded.registry.data.applyCrawl(crawl("large.example", { properties: many, agents: [entry(SELLER)] }));
+  const expand = (publisher_domain: string) =>
+    crowded.registry.app.inject({
+      ...{ method: "POST", url: EXPAND },
+      payload: { agent_url: SELLER, publisher_properties: [{ publisher_domain }] },
+    });
+  const answers = await Promise.all([...Array.from({ length: 24 }, () => expand("large.example")), expand(NEWS)]);
+  const refused = answers.filter(({ statusCode }) => statusCode !== 200);
+  assert.is(refused.length, 6);
+  for (const { statusCode, headers, json } of refused) {
+    assert.equal([statusCode, headers["retry-after"], json().code], [503, "5", "registry_busy"]);
+    assert.match(json().error, "too many large expansions wait already");
+  }
+  assert.is(answers.at(-1)!.statusCode, 200);
+  await crowded.close();
 });
 
 http.run();

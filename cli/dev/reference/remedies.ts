@@ -247,6 +247,10 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
     cause: "A file to import, host or check breaks its format; the message has line or pointer.",
     remedy: "Mend the line; an import goes on where it stood.",
   },
+  registry_busy: {
+    cause: "Two large expansions are under way, and sixteen wait; what was read for each is in memory.",
+    remedy: "Ask again in some seconds, and for fewer at a time.",
+  },
   usage: {
     cause: "An argument or option of the command is missing, unknown, or out of range.",
     remedy: "See the command's `--help`, or [the commands](cli.md).",

@@ -45,6 +45,8 @@ function problemOf(error: FastifyError | Problem | AdbindError): Problem | undef
   if (error instanceof Problem) return error;
   // The data's own refusal of what was asked, e.g. of selectors that mean too much at once.
   if (error instanceof AdbindError && error.code === "registry_data_invalid") return new Problem(400, error.message);
+  if (error instanceof AdbindError && error.code === "registry_busy")
+    return unavailable(error.message, "registry_busy");
   const known = Object.hasOwn(refusals, error.code ?? "") ? refusals[error.code] : undefined;
   if (known !== undefined) return known;
   if ("statusCode" in error && error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
