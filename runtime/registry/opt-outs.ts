@@ -8,6 +8,7 @@ import { publishersByDomain } from "../store/registry-lookups.js";
 import {
   activeUnder,
   addOptOut,
+  holdOptOut,
   optOutEnded,
   optOuts,
   optOutsEnding,
@@ -59,7 +60,14 @@ function* forgetClaims(q: Query, domains: readonly string[]): Coroutine<void> {
   yield* updatePublishers(q, forgotten);
 }
 
-function* end(q: Query, domains: readonly string[], now: number): Coroutine<void> {
+/** @returns whether the owner still wants it: what is known of who has thought better of it stays */
+function* end(
+  q: Query,
+  { optedOut, domains }: { readonly optedOut: string; readonly domains: readonly string[] },
+  now: number,
+): Coroutine<boolean> {
+  // Before publishers: nobody asks for it who holds one.
+  if (!(yield* holdOptOut(q, optedOut))) return false;
   for (const domain of domains) {
     const known = yield* brandFileState(q, domain);
     if (known !== undefined) yield* removeBrandFile(q, known.publisher);
@@ -69,9 +77,10 @@ function* end(q: Query, domains: readonly string[], now: number): Coroutine<void
   const claims = yield* removeClaimsAbout(q, yield* idsOf(q, domains));
   const counts = [...written.counts, { kind: "authorizations", name: "agent_claim", by: -claims }];
   yield* finish(q, { ...written, counts }, now);
+  return true;
 }
 
-/** Ends all that is known of a domain whose owner has opted out, and of what is under it. */
+/** Ends all that is known of a domain whose owner has opted out, and of what is under it. @returns what has ended */
 async function endUnder(db: Database, domain: string, now: () => number): Promise<string[]> {
   // A crawl that is just being kept has not seen the wish: it is waited for, and what it keeps ends with the rest.
   for (const active of await db.query((q) => activeUnder(q, domain)))
@@ -82,7 +91,7 @@ async function endUnder(db: Database, domain: string, now: () => number): Promis
   for (let at = 0; at < domains.length; at += ENDED_AT_ONCE) {
     const some = domains.slice(at, at + ENDED_AT_ONCE);
     await db.write((q) => forgetClaims(q, some));
-    await db.write((q) => end(q, some, now()));
+    if (!(await db.write((q) => end(q, { optedOut: domain, domains: some }, now())))) return domains.slice(0, at);
   }
   await db.write((q) => optOutEnded(q, domain));
   return domains;

@@ -45,6 +45,12 @@ export const addOptOut = (q: Query, domain: string, since: number): Coroutine<un
 export const optOutEnded = (q: Query, domain: string): Coroutine<number> =>
   q.run(`update adbind_crawl_opt_outs set source = 'operator' where domain = ? and source = '${ENDING}'`, [domain]);
 
+/** Has a domain opted out? Until the transaction ends it cannot be opted in again. */
+export function* holdOptOut(q: Query, domain: string): Coroutine<boolean> {
+  const text = `select domain from adbind_crawl_opt_outs where domain = ?${q.dialect.forUpdate}`;
+  return (yield* q.rows(text, [domain])).length > 0;
+}
+
 /** Domains of which not all that was known has ended. */
 export function* optOutsEnding(q: Query): Coroutine<string[]> {
   const text = `select domain from adbind_crawl_opt_outs where source = '${ENDING}' order by domain`;

@@ -51,6 +51,7 @@ for (const [name, say] of Object.entries(sayers))
       yield* lockPublishers(q, [FIRST]);
       yield* wait(held);
     });
+    await until(async () => (await database.query((q) => q.rows(inTransaction))).length > 0);
     const written = say(data, both);
     await until(async () => (await database.query((q) => q.rows(waits))).length > 0);
     let over = false;
@@ -102,5 +103,30 @@ for (const [name, say] of Object.entries(sayers))
     );
     await store.close();
   });
+
+test("what is known of a domain stays where its owner opts in again while it is being ended", async () => {
+  const store = await openPostgresStore({ url: await postgres.database(), connections: 5 });
+  const { database } = store;
+  const data = createRegistryData(store, { now: () => NOW });
+  await data.applyCrawl(crawl(NEWS, { agents: [entry(SELLER)] }));
+  await sayers.file!(data, [NEWS]);
+  const { promise: held, resolve: unlock } = Promise.withResolvers<void>();
+  const holding = database.write(function* (q) {
+    yield* lockPublishers(q, ["stranger.example"]);
+    yield* wait(held);
+  });
+  await until(async () => (await database.query((q) => q.rows(inTransaction))).length > 0);
+  // As a process does that goes on with what a killed one had begun.
+  const ending = data.optOut(NEWS);
+  await until(async () => (await database.query((q) => q.rows(waits))).length > 0);
+  assert.is(await data.optIn(NEWS), true);
+  unlock();
+  const [ended] = await Promise.all([ending, holding]);
+  const { adagents_valid, authorized_agents } = await data.lookupPublisher(NEWS);
+  assert.equal([adagents_valid, authorized_agents.length, ended], [true, 2, []]);
+  assert.equal([await data.optedOut(), await data.endOptedOut()], [[], []]);
+  assert.equal([await data.optOut(NEWS), (await data.lookupPublisher(NEWS)).authorized_agents], [[NEWS], []]);
+  await store.close();
+});
 
 test.run();
