@@ -107,10 +107,18 @@ async function openTls(socket: Socket, target: Target, policy: NetPolicy): Promi
   try {
     await opened(secure, "secureConnect");
   } catch (error) {
-    throw new NetFault("tls_failed", `${target.host}: ${errorCode(error)}`);
+    throw new NetFault("tls_failed", `${target.host}: ${tlsReason(error)}`);
   }
+  // By TLS 1.3 a server refuses who has no certificate after the handshake. What it says then would be lost behind its hanging up.
+  secure.once("error", (error) => secure.destroy(error));
   return secure;
 }
+
+/** Of some faults of a certificate, as a key that is too short, the code says nothing, and the library's words say all. */
+const tlsReason = (error: unknown): string => {
+  const code = errorCode(error);
+  return code === "UNSPECIFIED" ? (error as Error).message : code;
+};
 
 /** The system's code of an error: its message may quote more than a log should hold. */
 export const errorCode = (error: unknown): string => {

@@ -45,4 +45,18 @@ test("an agent whose certificate is not trusted is not called, and why not is to
   assert.match(String(await said(name, { ca }, old)), /tls_failed \(.*PROTOCOL_VERSION/);
 });
 
+test("an agent that wants a certificate of its callers, or has a key that is too short, says so", async () => {
+  const name = "receiver.example.com";
+  const asking = { requestCert: true, rejectUnauthorized: true };
+  // By TLS 1.3 it says so after the handshake, and hangs up.
+  for (const maxVersion of ["TLSv1.3", "TLSv1.2"] as const)
+    assert.match(
+      String(await said(name, { ca }, { ...asking, maxVersion })),
+      /tls_failed \(receiver\.example\.com: ERR_SSL_.*ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE)/,
+      maxVersion,
+    );
+  const weak = { key: pem("weak-key"), cert: pem("weak-cert"), ciphers: "DEFAULT@SECLEVEL=0" };
+  assert.match(String(await said(name, { ca: pem("weak-cert").toString() }, weak)), /tls_failed \(.*key too weak/);
+});
+
 test.run();

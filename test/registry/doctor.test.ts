@@ -156,4 +156,13 @@ doctor("publishers for whom there was no time are told as such", async () => {
   );
 });
 
+doctor("of an origin that cannot be reached it is said why, as which fault its certificate has", async () => {
+  const detail = "expired.com: CERT_HAS_EXPIRED";
+  const opened = openDoctor({ fetch: async () => ({ ok: false, code: "tls_failed", retryable: true, detail }) });
+  const { verdict, error, network: none } = await opened.atDomain("expired.com");
+  assert.equal([verdict, error], ["unreachable", `the origin could not be reached (tls_failed: ${detail})`]);
+  const [link] = await opened.links({ ...none, publishers: ["expired.com"] }, { concurrency: 1 });
+  assert.equal([link!.status, link!.detail], ["unreachable", error]);
+});
+
 doctor.run();

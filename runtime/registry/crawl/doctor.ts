@@ -5,7 +5,7 @@ import { expectedUrl } from "../model.js";
 import type { DiscoveryMethod } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type JsonRecord, readFetched } from "./document.js";
-import { locate, type Origin, type Via } from "./locate.js";
+import { locate, type Origin, type Via, whyNotLocated } from "./locate.js";
 import { type Network, type NetworkOptions, networkLinks, networkOf, type PublisherLink } from "./network.js";
 import { pacedFetch } from "./pace.js";
 import { ROBOT_NAME } from "./robots.js";
@@ -103,7 +103,8 @@ export function openDoctor({ fetch: given, names, now = Date.now }: DoctorOption
     async atDomain(domain) {
       const found = await locate(origin, domain);
       if (found.ok) return read({ ...found, domain }, now());
-      const { method, message: error, resolvedUrl: url } = found;
+      const { method, resolvedUrl: url } = found;
+      const error = whyNotLocated(found);
       const verdict = found.outcome === "held" ? "unreachable" : found.malformed ? "invalid" : found.outcome;
       return { domain, verdict, error, method, url, agents: 0, properties: 0, problems: [], network: nobody(domain) };
     },

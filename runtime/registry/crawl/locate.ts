@@ -78,6 +78,10 @@ export interface NotLocated extends FileProvenance {
   readonly heldUntil: number | null;
 }
 
+/** Why there is no document, for whoever asks from this machine, as to mend a certificate: of others it would be a look at its network. */
+export const whyNotLocated = ({ message, detail }: NotLocated): string =>
+  detail === "" || detail === message ? message : `${message} (${detail})`;
+
 /** @param found `absent` is the origin's word about itself; at a place that was pointed to, it is a fault that may heal */
 const notLocated = (found: NotFetched, provenance: Partial<FileProvenance>, pointed = false): NotLocated => ({
   ok: false,

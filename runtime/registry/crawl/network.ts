@@ -6,7 +6,7 @@ import { isJsonObject } from "../../contract/json-object.js";
 import { safely } from "../../listener.js";
 import { expectedUrl, sameSite } from "../model.js";
 import type { JsonRecord } from "./document.js";
-import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
+import { type Located, locate, type NotLocated, type Origin, whyNotLocated } from "./locate.js";
 import { domainIn } from "./values.js";
 
 /** Publishers of one file that are looked at. */
@@ -90,7 +90,7 @@ function pointingOf(found: Located | NotLocated, { domain, locations }: Network)
     return { to: "elsewhere", why: `it points to ${resolvedUrl}` };
   }
   if (found.ok) return { to: "own" };
-  return found.outcome === "absent" ? { to: "nowhere" } : { to: "unknown", why: found.message };
+  return found.outcome === "absent" ? { to: "nowhere" } : { to: "unknown", why: whyNotLocated(found) };
 }
 
 const link = (domain: string, status: LinkStatus, detail: string | null, remedy: string | null): PublisherLink => ({
