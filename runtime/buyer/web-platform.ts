@@ -36,6 +36,17 @@ async function readAll(
   return pieces.bytes;
 }
 
+/** What an error says, with what is behind it: runtimes other than browsers say there what is wrong with a certificate. */
+function toldOf(error: unknown): string {
+  const told: string[] = [];
+  for (let at = error; at instanceof Error && told.length < 3; at = at.cause) {
+    const { code } = at as { code?: unknown };
+    told.push(typeof code === "string" ? `${at.message} (${code})` : at.message);
+  }
+  return told.join(": ") || "no answer";
+}
+const OF_TLS = /certificate|\btls\b|\bssl\b|_(CERT|TLS|SSL)|CERT_/i;
+
 const webFetch =
   (allowLocal: boolean, timeoutMs: number): Fetcher =>
   async (url, { method = "GET", headers = {}, body, signal, maxBytes = MOST_BYTES, enough } = {}) => {
@@ -43,6 +54,7 @@ const webFetch =
       return failure("scheme_refused", false, "the URL is not https");
     const limit = AbortSignal.timeout(timeoutMs);
     const until = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+    let answered = false;
     try {
       const init = { method, headers: headers as Record<string, string>, signal: until };
       // A redirect would take credentials to where nobody sent them; workers know no way to refuse one but to look at it.
@@ -51,6 +63,7 @@ const webFetch =
         redirect: "manual",
         ...(body !== undefined && { body: body }),
       });
+      answered = true;
       // What a browser makes of a redirect it does not follow.
       if (response.type === "opaqueredirect") return failure("redirect_limit", false, "the agent redirects");
       const fields = Object.fromEntries(response.headers);
@@ -59,9 +72,11 @@ const webFetch =
       const { status } = response;
       return { ok: true, url, status, headers: fields, body: bytes, truncated: false };
     } catch (error) {
-      const detail = error instanceof Error ? error.message : "no answer";
+      const detail = toldOf(error);
       if (limit.aborted) return failure("total_timeout", true, detail);
-      return failure(signal?.aborted === true ? "aborted" : "connect_failed", true, detail);
+      if (signal?.aborted === true) return failure("aborted", true, detail);
+      if (answered) return failure("connection_lost", true, detail);
+      return failure(OF_TLS.test(detail) ? "tls_failed" : "connect_failed", true, detail);
     }
   };
 

@@ -1,11 +1,13 @@
 /** Agents whose certificates cannot be trusted, over real TLS: a call of them says what is wrong with the certificate. */
 import { readFileSync } from "node:fs";
+import { createServer as createHttpServer, type Server } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
+import { createWebBuyer } from "../../runtime/buyer/web.js";
 import type { Failure } from "../../runtime/contract/index.js";
 import { createGuardedFetch, type GuardedFetchOptions } from "../../runtime/net/index.js";
 
@@ -57,6 +59,31 @@ test("an agent that wants a certificate of its callers, or has a key that is too
     );
   const weak = { key: pem("weak-key"), cert: pem("weak-cert"), ciphers: "DEFAULT@SECLEVEL=0" };
   assert.match(String(await said(name, { ca: pem("weak-cert").toString() }, weak)), /tls_failed \(.*key too weak/);
+});
+
+test("a buyer on the platform's own fetch says what is wrong with a certificate, and that an answer was cut off", async () => {
+  const serving = async (server: Server, scheme: string): Promise<string> => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const agent = `${scheme}://localhost:${(server.address() as AddressInfo).port}/mcp`;
+    const buyer = createWebBuyer({ release, agent, allowLocal: true, retry: { attempts: 1 } });
+    try {
+      const { answer } = await buyer.call("get_products", { buying_mode: "brief", brief: "b" });
+      return String((answer.data as Failure).errors[0]?.message);
+    } finally {
+      await buyer.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  };
+  assert.match(
+    await serving(createServer({ key: pem("key"), cert: pem("cert") }), "https"),
+    /tls_failed \(.*SELF_SIGNED_CERT/,
+  );
+  const cut = createHttpServer((_request, response) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": 100 });
+    response.write("{", () => response.socket!.destroy());
+  });
+  assert.match(await serving(cut, "http"), "connection_lost");
 });
 
 test.run();
