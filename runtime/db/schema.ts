@@ -72,6 +72,7 @@ export const schemaSteps = [
   { version: 25, name: "any-session", about: "functions do the same in whatever session" },
   { version: 26, name: "held-tasks", about: "work after an answer is one process's at a time" },
   { version: 27, name: "task-operations", about: "a task id that a sender uses again is another task" },
+  { version: 28, name: "property-places", about: "a page of a large publisher's properties costs a page" },
 ] as const satisfies readonly ListedStep[];
 
 /** A text for every step: one that is missing does not compile. */

@@ -101,13 +101,16 @@ export const propertiesNamed = (q: Query, publisher: number, name: string): Coro
   );
 };
 
-/** From which sources a publisher has properties. */
+/**
+ * From which sources a publisher has properties. The least place is in an index; whether there is any, PostgreSQL may look for through the
+ * whole table, where one publisher has much of it.
+ */
 export const propertySources = (q: Query, publisher: number): Coroutine<{ source: PropertySource }[]> =>
   q.rows(
     ["adagents_json", "aao_hosted", "brand_json", "discovered"]
       .map(
         (one) =>
-          `select '${one}' as source where exists (select 1 from adbind_registry_properties where publisher = ? and source = '${one}')`,
+          `select '${one}' as source where (select min(position) from adbind_registry_properties where publisher = ? and source = '${one}') is not null`,
       )
       .join(" union all "),
     [publisher, publisher, publisher, publisher],

@@ -27,6 +27,7 @@ import { keptSince } from "./0024-kept-since.js";
 import { anySession } from "./0025-any-session.js";
 import { heldTasks } from "./0026-held-tasks.js";
 import { taskOperations } from "./0027-task-operations.js";
+import { propertyPlaces } from "./0028-property-places.js";
 
 export const schema = schemaOf({
   receiver,
@@ -56,4 +57,5 @@ export const schema = schemaOf({
   "any-session": anySession,
   "held-tasks": heldTasks,
   "task-operations": taskOperations,
+  "property-places": propertyPlaces,
 });
