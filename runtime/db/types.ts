@@ -93,6 +93,8 @@ export interface Query {
   lock(name: string): Coroutine<void>;
   /** The same beside others who share the name: who takes it for itself waits for all of them. */
   share(name: string): Coroutine<void>;
+  /** As `lock` where nobody has to be waited for. @returns whether it was */
+  tryLock(name: string): Coroutine<boolean>;
   /** Tells whoever listens on a channel, of any instance, when the transaction has committed. @param payload under 8,000 bytes */
   notify(channel: string, payload: string): Coroutine<void>;
 }

@@ -38,13 +38,18 @@ export interface HostedRow {
   readonly origin_checked_at: number | null;
 }
 
+/** Under this name whoever goes by agents' numbers keeps them from being removed meanwhile. */
+export const NUMBERED_AGENTS = "registry agents";
+
 /**
- * The numbers of agents, made where missing. They never change, so callers may remember them.
+ * The numbers of agents, made where missing. They stay until the transaction ends, and for as long as something is known of an agent.
  * @param urls canonical, distinct and sorted
  */
 export function* ensureAgents(q: Query, urls: readonly string[]): Coroutine<Map<string, number>> {
   const find = `select id, url from adbind_registry_agents where ${q.dialect.among("url", "text")}`;
+  if (urls.length === 0) return new Map();
   const list = q.dialect.list(urls);
+  yield* q.share(NUMBERED_AGENTS);
   const before = yield* q.rows<Pick<AgentRow, "id" | "url">>(find, [list]);
   const ids = new Map(before.map(({ id, url }) => [url, id]));
   if (ids.size === urls.length) return ids;

@@ -1,6 +1,7 @@
-/** Publishers that are there because somebody named them, and go when nobody does any more. */
+/** Publishers and agents that are there because somebody named them, and go when nobody does any more. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
+import { NUMBERED_AGENTS } from "./registry-agents.js";
 
 /** Nothing is known of a publisher but that somebody named it. */
 const ONLY_NAMED =
@@ -39,4 +40,31 @@ export function* onlyNamedAfter(q: Query, after: number, limit: number): Corouti
   const page = "select * from adbind_registry_publishers where id > ? order by id limit ?";
   const rows = yield* q.rows<{ id: number }>(`select id from (${page}) as page where ${ONLY_NAMED}`, [after, limit]);
   return rows.map(({ id }) => id);
+}
+
+/** What is known of an agent stands in these, by its number, or leads to one that does: who is in the feed has a profile. */
+const OF_AGENTS = [
+  "adbind_registry_authorizations",
+  "adbind_registry_profiles",
+  "adbind_registry_dirty",
+  "adbind_registry_probes",
+];
+
+/**
+ * Removes those of a window of agents that are nobody's, and that nobody names any more: anybody may name any number, and claim to be
+ * any. Where somebody writes who goes by agents' numbers, none is.
+ * @param after the number before the window
+ * @returns how many
+ */
+export function* removeUnnamedAgents(
+  q: Query,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Coroutine<number> {
+  if (!(yield* q.tryLock(NUMBERED_AGENTS))) return 0;
+  const unnamed = OF_AGENTS.map((table) => `not exists (select 1 from ${table} n where n.agent = g.id)`).join(" and ");
+  return yield* q.run(
+    "delete from adbind_registry_agents where id in (select g.id from adbind_registry_agents g " +
+      `where g.id > ? and g.id <= ? and g.member is null and ${unnamed}${q.dialect.forUpdateFree})`,
+    [after, after + limit],
+  );
 }

@@ -85,6 +85,11 @@ export class PostgresQuery implements Query {
     yield* wait(this.ask("select pg_advisory_xact_lock_shared($1, hashtext($2))", [LOCK_SPACE, name]));
   }
 
+  *tryLock(name: string): Coroutine<boolean> {
+    const text = "select pg_try_advisory_xact_lock(?, hashtext(?)) as free";
+    return (yield* this.rows<{ free: boolean }>(text, [LOCK_SPACE, name]))[0]!.free;
+  }
+
   *notify(channel: string, payload: string): Coroutine<void> {
     yield* wait(this.ask("select pg_notify($1, $2)", [channel, payload]));
   }

@@ -94,6 +94,11 @@ export class SqliteQuery implements Statements {
 
   *share(): Coroutine<void> {}
 
+  // biome-ignore lint/correctness/useYield: writers take turns
+  *tryLock(): Coroutine<boolean> {
+    return true;
+  }
+
   // biome-ignore lint/correctness/useYield: as above
   *notify(channel: string, payload: string): Coroutine<void> {
     this.notifications.tell(channel, payload);

@@ -23,7 +23,8 @@ import {
   setPlace,
   takeTurn,
 } from "../../store/registry-crawl.js";
-import { onlyNamedAfter, removeUnnamed } from "../../store/registry-unnamed.js";
+import { lastAgent } from "../../store/registry-probes.js";
+import { onlyNamedAfter, removeUnnamed, removeUnnamedAgents } from "../../store/registry-unnamed.js";
 import type { Expiring } from "../../store/types.js";
 import type { RegistryData } from "../types.js";
 import type { Requests } from "./requests.js";
@@ -39,6 +40,8 @@ const AHEAD = 2;
 /** Imported publishers looked at in one go, and members' domains that were never crawled. */
 const ADOPT_ROWS = 2_000;
 const MEMBER_DOMAINS = 100;
+/** Agents looked at in one go: more than files can name meanwhile. */
+const UNNAMED_AGENTS = 20_000;
 /** What a file said ends so long after it was last valid, in milliseconds (docs/protocol/files.md#what-a-crawl-does, 1). */
 const STALE_MS = 7 * 86_400_000;
 /** Publishers ended in one transaction. */
@@ -126,7 +129,7 @@ const tidySteps = ({ store, now }: ScheduleDependencies): readonly PeriodicStep[
 
 /** @param place where imported publishers were looked at last */
 const upkeepSteps = (dependencies: ScheduleDependencies, place: number): readonly PeriodicStep[] => {
-  const { store, limits, checkHosted, now } = dependencies;
+  const { store, limits, checkHosted, now, random } = dependencies;
   return [
     {
       name: "plan crawls of imported publishers",
@@ -137,6 +140,16 @@ const upkeepSteps = (dependencies: ScheduleDependencies, place: number): readonl
           // What a claim named and is named no more goes with the claim, but where somebody else had hold of it.
           yield* removeUnnamed(q, yield* onlyNamedAfter(q, place, ADOPT_ROWS));
           yield* setPlace(q, "upkeep", next);
+        }),
+    },
+    {
+      name: "remove agents that nobody names any more",
+      meanwhile: "they take room",
+      run: () =>
+        store.write(function* (q) {
+          // Anywhere: no place is remembered, and all have their turn in time.
+          const after = Math.floor(random() * ((yield* lastAgent(q)) + 1)) - UNNAMED_AGENTS / 2;
+          yield* removeUnnamedAgents(q, { after, limit: UNNAMED_AGENTS });
         }),
     },
     {

@@ -1,0 +1,112 @@
+/** Agents of which nothing is known but that somebody named them, or that they claimed something: anybody may make any number. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { wait } from "../../runtime/db/index.js";
+import type { Database } from "../../runtime/db/types.js";
+import { createRegistryData } from "../../runtime/registry/data.js";
+import { createRegistry } from "../../runtime/registry/server/app.js";
+import { openPostgresStore, openSqliteStore, type PostgresStore, type SqliteStore } from "../../runtime/store/index.js";
+import { lockPublishers } from "../../runtime/store/registry-publishers.js";
+import { removeUnnamedAgents } from "../../runtime/store/registry-unnamed.js";
+import { sharedPostgres } from "../support/postgres.js";
+import { until } from "../support/until.js";
+import { crawl, entry, NOW, SELLER } from "./data-fixture.js";
+
+const postgres = await sharedPostgres();
+test.after(() => postgres.stop());
+const folder = mkdtempSync(path.join(tmpdir(), "adbind-unnamed-"));
+test.after(() => rmSync(folder, { recursive: true }));
+
+const NEWS = "news.example";
+const claimedBy = (url: string) => ({ publisherDomain: NEWS, agent: entry(url) });
+const CLAIMED = ["https://claimed-0.example/mcp", "https://claimed-1.example/mcp"];
+const ALL = { after: 0, limit: 1_000 };
+
+const agentsIn = async (database: Database): Promise<string[]> =>
+  (await database.query((q) => q.rows<{ url: string }>("select url from adbind_registry_agents order by url"))).map(
+    ({ url }) => url,
+  );
+const removed = (database: Database): Promise<number> => database.write((q) => removeUnnamedAgents(q, ALL));
+
+const engines: Readonly<Record<string, () => Promise<SqliteStore | PostgresStore>>> = {
+  SQLite: async () => openSqliteStore({ path: path.join(folder, `${Date.now()}.db`) }),
+  PostgreSQL: async () => openPostgresStore({ url: await postgres.database(), connections: 5 }),
+};
+
+for (const [name, open] of Object.entries(engines))
+  test(`${name}: an agent that only claims named goes with the last of them, and one of which more is known stays`, async () => {
+    const store = await open();
+    const { database } = store;
+    const data = createRegistryData(store, { now: () => NOW });
+    await data.applyCrawl(crawl(NEWS, { agents: [entry(SELLER)] }));
+    const sells = { name: null, type: "sales", deliveryTypes: [], formatKinds: [], hasTmp: false } as const;
+    await data.putMember({
+      ...{ slug: "shown", organization: null, displayName: "Shown", tier: null, founding: false, isPublic: true },
+      ...{ domains: [], agents: [{ ...sells, url: "https://member.example/mcp", visibility: "private" }] },
+    });
+    await data.putClaims("https://itself.example/mcp", [{ publisherDomain: NEWS, authorizedFor: "All" }]);
+    await data.applyCrawl(crawl("liar.example", { others: CLAIMED.map(claimedBy) }));
+    const stays = ["https://member.example/mcp", SELLER];
+    assert.is(await removed(database), 0);
+    await data.applyCrawl(crawl("liar.example", { others: [claimedBy(CLAIMED[1]!)] }));
+    assert.equal([await removed(database), (await agentsIn(database)).length], [1, 4]);
+    await data.applyCrawl(crawl("liar.example", {}));
+    await data.putClaims("https://itself.example/mcp", []);
+    assert.equal([await removed(database), await agentsIn(database)], [2, stays]);
+    // Whom a file named once is in the feed, as let go.
+    await data.applyCrawl(crawl(NEWS, { agents: [] }));
+    assert.equal([await removed(database), await agentsIn(database)], [0, stays]);
+    await data.applyCrawl(crawl("liar.example", { others: CLAIMED.map(claimedBy) }));
+    assert.is((await data.lookupPublisher(NEWS)).authorized_agents.length, 2);
+    await store.close();
+  });
+
+test("an agent that somebody is about to name stays, whoever named it before", async () => {
+  const store = (await engines.PostgreSQL!()) as PostgresStore;
+  const { database } = store;
+  const data = createRegistryData(store, { now: () => NOW });
+  const [claimed] = CLAIMED as [string];
+  await data.putClaims(claimed, [{ publisherDomain: NEWS, authorizedFor: "All" }]);
+  await data.applyCrawl(crawl(NEWS, {}));
+  await data.putClaims(claimed, []);
+  const { promise: held, resolve: unlock } = Promise.withResolvers<void>();
+  const rows = async (state: string): Promise<number> =>
+    (
+      await database.query((q) =>
+        q.rows(`select 1 as one from pg_stat_activity where datname = current_database() and ${state}`),
+      )
+    ).length;
+  const holding = database.write(function* (q) {
+    yield* lockPublishers(q, [NEWS]);
+    yield* wait(held);
+  });
+  await until(async () => (await rows("state = 'idle in transaction'")) > 0);
+  const naming = data.putClaims(claimed, [{ publisherDomain: NEWS, authorizedFor: "All" }]);
+  await until(async () => (await rows("wait_event_type = 'Lock'")) > 0);
+  assert.is(await removed(database), 0);
+  unlock();
+  await Promise.all([holding, naming]);
+  assert.equal([await removed(database), await agentsIn(database)], [0, [claimed]]);
+  assert.is((await data.lookupPublisher(NEWS)).authorized_agents.length, 1);
+  await store.close();
+});
+
+test("a registry that crawls removes by itself agents that nobody names any more", async () => {
+  const store = await engines.SQLite!();
+  const data = createRegistryData(store, { now: () => NOW });
+  await data.putClaims(CLAIMED[0]!, [{ publisherDomain: NEWS, authorizedFor: "All" }]);
+  await data.putClaims(CLAIMED[0]!, []);
+  assert.equal(await agentsIn(store.database), [CLAIMED[0]]);
+  const options = { baseUrl: "https://registry.example", embeddedIssuer: false, probing: false } as const;
+  const registry = await createRegistry({ ...options, store, logger: pino({ level: "silent" }), now: () => NOW });
+  await registry.listen({ port: 0 });
+  await until(async () => (await agentsIn(store.database)).length === 0);
+  await registry.stop();
+  await store.close();
+});
+
+test.run();
