@@ -8,6 +8,7 @@ import { accepted } from "./cases/case.js";
 import { arrival, DAY_SECONDS, NOW, newEvent, SELLER } from "./cases/events.js";
 
 const postgres = await sharedPostgres();
+test.after(() => postgres.stop());
 const LATE = NOW + DAY_SECONDS * 1000;
 
 type Opened = Awaited<ReturnType<typeof openPostgresStore>>;
