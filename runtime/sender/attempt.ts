@@ -275,6 +275,8 @@ export async function attempt(of: AttemptOf, options: AttemptOptions): Promise<A
 const SECRET_CHARACTERS = 6;
 
 function excerptOf(result: FetchResult, { auth, a2aToken, token, url }: DeliveryTarget): AnswerExcerpt | undefined {
+  // Whoever has to have a certificate mended has to know what is wrong with it; the words are ours.
+  if (!result.ok && result.code === "tls_failed") return { text: boundError(result.detail), cut: false };
   if (!result.ok || result.body === undefined) return undefined;
   const said = [auth?.credentials, a2aToken, token].filter((one) => one !== undefined);
   const inUrl = [...new URL(url).searchParams.values()].filter((one) => one.length >= SECRET_CHARACTERS);

@@ -75,6 +75,18 @@ function eventCase(of: SenderCase): void {
     assert.is(await sender.outbox.show(id), undefined);
   });
 
+  test("an operator is told what is wrong with a receiver's certificate, and its principal is not", async (context) => {
+    const { sender, network } = context;
+    const detail = "buyer.example: CERT_HAS_EXPIRED";
+    network.react = () => ({ ok: false, code: "tls_failed", retryable: true, detail });
+    sender.start();
+    await tell(sender, "a");
+    await until(async () => (await sender.outbox.list())[0]!.attempts === 1);
+    const [first] = (await sender.outbox.show((await sender.outbox.list())[0]!.id))!.history;
+    assert.equal(first!.answer, { text: detail, cut: false });
+    assert.not.match(JSON.stringify(await sender.activity({ principal: "buyer-1", subject: "a" })), "EXPIRED");
+  });
+
   test.run();
 }
 
