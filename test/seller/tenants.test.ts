@@ -29,6 +29,8 @@ interface Held {
 }
 
 const test = suite<Held>("tenants", {} as Held);
+let stopPostgres = async (): Promise<void> => undefined;
+test.after(() => stopPostgres());
 const validator = await createValidator(release);
 const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "get_products", arguments: {} } };
 const asked = { buying_mode: "brief", brief: "anything" };
@@ -228,6 +230,7 @@ test("a database, a host and a name have one tenant, and what is refused takes n
 
 test("tenants share a PostgreSQL by schemas of their own", async (at) => {
   const cluster = await sharedPostgres();
+  stopPostgres = cluster.stop;
   const url = await cluster.database();
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
