@@ -1,7 +1,6 @@
 /** Requests and publishers that are large; one body for both databases. */
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
-import type { AdbindError } from "../../runtime/errors.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import type { AnyStore } from "../../runtime/store/index.js";
@@ -138,11 +137,6 @@ export function largeAtOnce(test: Case, engine: Engine): void {
       });
       assert.match(String(await refused.catch(String)), "too much at once");
     }
-    assert.is((await data.expand(of("news.example"))).property_count, properties.length);
-    // What was read for each waits in memory.
-    const crowd = await Promise.allSettled(Array.from({ length: 24 }, () => data.expand(of("news.example"))));
-    const refused = crowd.filter((one) => one.status === "rejected").map(({ reason }) => (reason as AdbindError).code);
-    assert.equal(refused, Array(6).fill("registry_busy"), "two are under way, and sixteen wait");
     assert.is((await data.expand(of("news.example"))).property_count, properties.length);
   });
 }
