@@ -50,7 +50,8 @@ export interface Channels {
   /**
    * Queues an impairment; changes of one media buy within the window of their event type become one event, with the newest one's
    * state and `notificationId`. What is urgent does not wait.
-   * @throws AdbindError `channel_closed` after the buy's final event, `event_invalid` for names that cannot be stored
+   * @throws AdbindError `channel_closed` after the buy's final event, `event_invalid` for names that cannot be stored, or a type
+   * that the release of who is told has not for a media buy
    */
   impairment(mediaBuyId: string, event: Impairment, options?: OwnedOptions): MaybePromise<Emitted>;
   /**

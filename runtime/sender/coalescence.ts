@@ -3,7 +3,8 @@
 /** Longest window without the buyer's opt-in, in milliseconds. */
 const GENERAL_MS = 5 * 60_000;
 /** Events that must not wait: anything from a minute on would break the rule, and we wait not at all by default. */
-const urgent = new Set(["fraud", "brand_safety"]);
+export const urgentTypes = ["fraud", "brand_safety"] as const;
+const urgent: ReadonlySet<string> = new Set(urgentTypes);
 const URGENT_LIMIT_MS = 59_000;
 
 export const isUrgent = (type: string): boolean => urgent.has(type);

@@ -1,13 +1,14 @@
 /** Impairments: what changes on a media buy within a coalescence window becomes one event, with the newest state and its id. */
 import type { JsonObject } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
-import { surfaceMember } from "../facts/index.js";
+import { AdbindError } from "../errors.js";
+import { eventCatalogue, surfaceMember } from "../facts/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
 import type { EventsWebhook } from "./buy-configs.js";
 import { type ChannelDependencies, channelOrderingKey, closedError, isNamed, target, tokenedBody } from "./channel.js";
 import { OPEN } from "./channel-state.js";
-import { coalescedName, isUrgent, windowFor } from "./coalescence.js";
+import { coalescedName, isUrgent, urgentTypes, windowFor } from "./coalescence.js";
 import { encodeBody, TOKEN_BYTES } from "./envelope.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
@@ -27,7 +28,10 @@ const TURN_MS = 10_000;
 export interface Impairment {
   /** Stays the same while the impairment lasts, its closing event included. */
   readonly notificationId: string;
-  /** `impairment` by default; `fraud` and `brand_safety` do not wait. */
+  /**
+   * `impairment` by default; `fraud` and `brand_safety` are impairments that do not wait. Beside them, what the release of who is
+   * told has for a media buy.
+   */
   readonly eventType?: string;
   /** The `impairments[]` entry, newest state. */
   readonly impairment: JsonObject;
@@ -36,6 +40,29 @@ export interface Impairment {
 /** Left for what an event has beside the impairment: a token, and names of 1,000 bytes at most. */
 const ENVELOPE_BYTES = TOKEN_BYTES + 16_384;
 
+/** What every release's media buys are told of: an urgent one is the same to its receiver. */
+const IMPAIRMENT = "impairment";
+
+/** The type under which an event is sent. */
+const wireType = (eventType: string): string => (isUrgent(eventType) ? IMPAIRMENT : eventType);
+
+/**
+ * Its receiver goes by the type: a report's, `final` for one, would be believed to be that.
+ * @throws AdbindError `event_invalid` for a type that the release has not, or not for a media buy
+ */
+function checkType(parts: ChannelDependencies, eventType: string, version: string | null | undefined): void {
+  const { release } = parts.releases.of(version);
+  const has = eventCatalogue(release).kindsOf("media-buy");
+  const type = wireType(eventType);
+  if (type === IMPAIRMENT || has.includes(type)) return;
+  const known = new Set([IMPAIRMENT, ...urgentTypes, ...has]);
+  throw new AdbindError("event_invalid", `release ${release.version} tells no media buy of such an event`, {
+    where: `eventType: ${eventType}`,
+    remedy: `use ${[...known].join(", ")}`,
+  });
+}
+
+/** @throws AdbindError `event_invalid`, `channel_closed` */
 export function* impairmentFlow(
   parts: ChannelDependencies,
   tx: Query,
@@ -44,10 +71,12 @@ export function* impairmentFlow(
 ): Coroutine<Emitted> {
   const { tables, now, coalescence = {} } = parts;
   const [channel] = yield* tables.channel(tx, resource, "events");
+  // Where nobody listens, too: a word that is wrong is not found out by the first buyer who does.
+  checkType(parts, event.eventType ?? IMPAIRMENT, channel?.release);
   if (channel === undefined || channel.config === "null") return { keys: [] };
   if (channel.closed !== OPEN) throw closedError(resource);
   const { coalescenceOptIn = {} } = JSON.parse(channel.config) as EventsWebhook;
-  const { notificationId, eventType = "impairment", impairment } = event;
+  const { notificationId, eventType = IMPAIRMENT, impairment } = event;
   const due = now() + windowFor(eventType, { windows: coalescence, optIn: coalescenceOptIn });
   // Encoded now, so that what cannot be sent fails the caller and not the timer.
   const payload = encodeBody(impairment, `media buy ${resource}`, ENVELOPE_BYTES);
@@ -152,7 +181,7 @@ export function* flush(parts: ChannelDependencies, tx: Query, channel: ChannelRo
     .toSorted((one, other) => one.row.due - other.row.due)
     .map(({ row, payload }): Delivery => {
       // Fraud and brand safety are impairments that may not wait; the wire knows one type for all.
-      const type = isUrgent(row.event_type) ? "impairment" : row.event_type;
+      const type = wireType(row.event_type);
       const refused = (why: string): Delivery => undeliverable(parts, channel, { type, why });
       if (typeof payload === "string") return refused(payload);
       return builtOr(() => impairmentDelivery(parts, channel, { row, type, payload }), refused);

@@ -1,6 +1,7 @@
 /** What the persistent channels of a sender must do, on every store: reports, impairments, notices. */
 
 import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { NOW, type Sent, verify } from "./fixture.js";
@@ -124,6 +125,11 @@ function reportChanges(test: ChannelSuite, of: SenderCase): void {
   });
 }
 
+const { facts } = release;
+const kinds = { ...facts.events.kinds, creative: facts.events.kinds.impairment! };
+/** A release that tells a media buy of more than impairments. */
+const tellingMore = { ...release, facts: { ...facts, events: { ...facts.events, kinds } } };
+
 /** Impairments as they change. */
 function impairments(test: ChannelSuite, of: SenderCase): void {
   test("changes of one impairment become one event, urgent ones do not wait", async (context) => {
@@ -158,6 +164,7 @@ function impairments(test: ChannelSuite, of: SenderCase): void {
 
   test("windows are shorter by declaration, longer by opt-in only", async (context) => {
     const sender = await withReports(of, context, () => data, {
+      release: tellingMore,
       coalescence: { impairment: 60_000, creative: 3_600_000 },
     });
     assert.equal(sender.channels.declaredWindows, { impairment: 60 });
@@ -181,6 +188,24 @@ function impairments(test: ChannelSuite, of: SenderCase): void {
         ["mb-1", "c", 300_000],
         ["mb-2", "c", HOUR],
       ],
+    );
+  });
+}
+
+/** Which words an impairment may have. */
+function impairmentTypes(test: ChannelSuite): void {
+  test("an impairment of a type that the release has not for a media buy is refused", async ({ sender, network }) => {
+    const tell = (mediaBuyId: string, eventType: string) =>
+      codeOf(() => sender.channels.impairment(mediaBuyId, { notificationId: "i", impairment: {}, eventType }));
+    await sender.channels.open(buy, { events: push });
+    for (const type of ["final", "task", "Impairment", "impairments", "brand-safety", "constructor", "__proto__"])
+      for (const id of ["mb-1", "nobody's"]) assert.is(await tell(id, type), "event_invalid", `${type} ${id}`);
+    for (const type of ["fraud", "brand_safety"]) assert.is(await tell("mb-1", type), "nothing thrown");
+    sender.start();
+    await until(() => network.sent.length === 2);
+    assert.equal(
+      network.sent.map(({ body }) => body.notification_type),
+      ["impairment", "impairment"],
     );
   });
 }
@@ -253,6 +278,7 @@ export function channelCase(of: SenderCase): void {
     finalReports,
     reportChanges,
     impairments,
+    impairmentTypes,
     lastImpairments,
     notices,
   ])
