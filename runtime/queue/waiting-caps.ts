@@ -1,9 +1,14 @@
 /** What waits is capped, by age and unattempted by number for each endpoint, whether it fails or not: beyond that it expires. */
+import type { EndpointRecord } from "./jobs.js";
+import { type OldestJobs, oldestJobs } from "./oldest.js";
 import { MORE, type PeriodicStep } from "./periodic.js";
 import type { Queue } from "./types.js";
 
+/** What caps need of a queue. */
+type CappedQueue = Pick<Queue, "topic" | "read" | "endpoints" | "expire" | "deadLetter" | "expireBeyond">;
+
 export interface WaitingCaps {
-  readonly queue: Queue;
+  readonly queue: CappedQueue;
   readonly now: () => number;
   /** What was added this many milliseconds ago expires; not what an operator has paused, or has resumed since. */
   readonly expireMs: number;
@@ -22,6 +27,20 @@ const HELD_LOOK_MS = 10_000;
 const PAGE = 100;
 /** Transactions of one turn that end jobs: all other steps wait for as long. */
 const TURN_TRANSACTIONS = 4;
+
+const NONE: OldestJobs = { added: null, begun: null };
+
+/** Of endpoints whose jobs may have waited for too long. @param before when the last of those was added */
+function oldestOf(
+  queue: CappedQueue,
+  page: readonly EndpointRecord[],
+  before: number,
+): Promise<ReadonlyMap<string, OldestJobs>> {
+  // What has waited out a pause has its time from then on.
+  const asked = page.filter((one) => one.stoppedAt === null && one.resumedAt <= before && one.waiting > 0);
+  const names = asked.map(({ endpoint }) => endpoint);
+  return queue.read((q) => oldestJobs(q, queue.topic, names));
+}
 
 /** Expires what waits beyond its caps, now and then. */
 export function waitingCaps(caps: WaitingCaps): PeriodicStep {
@@ -53,17 +72,17 @@ export function waitingCaps(caps: WaitingCaps): PeriodicStep {
       };
       for (let more = true; more && !stopping.aborted; ) {
         const page = await queue.endpoints({ after, limit: PAGE });
-        for (const { endpoint, stoppedAt, resumedAt, waiting } of page) {
+        const [before, why] = [now() - expireMs, "it waited for too long"];
+        const oldest = await oldestOf(queue, page, before);
+        for (const { endpoint, waiting } of page) {
           const isFull = waiting > keep;
           if (isFull && !(await expired(endpoint, () => queue.expireBeyond(endpoint, keep, "too many wait for it"))))
             held = true;
-          const [before, why] = [now() - expireMs, "it waited for too long"];
-          // What has waited out a pause has its time from then on.
-          if (stoppedAt === null && resumedAt <= before && waiting > 0) {
-            await expired(endpoint, () => queue.expire(endpoint, before, why));
-            // Attempted once, and given back ever since.
+          const { added, begun } = oldest.get(endpoint) ?? NONE;
+          if (added !== null && added <= before) await expired(endpoint, () => queue.expire(endpoint, before, why));
+          // Attempted once, and given back ever since.
+          if (begun !== null && begun <= before)
             await expired(endpoint, () => queue.deadLetter(endpoint, before, why), "dead");
-          }
           // This endpoint's turn comes again, and those after it.
           if (left === 0) return MORE;
           after = endpoint;

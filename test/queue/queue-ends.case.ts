@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { waitingCaps } from "../../runtime/queue/waiting-caps.js";
 import { end, keys, none, take } from "./queue-steps.js";
 import { job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
+import { unwrittenCase } from "./queue-unwritten.case.js";
 
 /** What is given up, and what is not. */
 export function givingUpCase(of: QueueCase): void {
@@ -91,6 +92,7 @@ export function waitingCase(of: QueueCase): void {
   });
 
   test.run();
+  unwrittenCase(of);
   resumedCase(of);
 }
 
