@@ -2,15 +2,29 @@
 import type { Coroutine, Query } from "../db/index.js";
 import type { JobUnderWay } from "./jobs.js";
 
-/** Jobs under some ordering keys that are leased and have begun. One text for every engine. */
+/**
+ * Jobs looked at under each ordering key: of those that were never attempted the first, since only what goes first is leased, or went
+ * first until an older one was replayed; of the others any.
+ */
+const LOOKED_AT = { first: 1_000, attempted: 10_000 } as const;
+
+/**
+ * Jobs under some ordering keys that are leased and have begun. One text for every engine. Of a backlog only a part is looked at:
+ * whoever asks what became of the events of one, again and again, would have all of it read each time.
+ */
 export function* jobsUnderWay(q: Query, topic: string, orderingKeys: readonly string[]): Coroutine<JobUnderWay[]> {
   if (orderingKeys.length === 0) return [];
-  const under = (attempts: string): string => `select j.id, j.key, j.attempts, j.started_at as "startedAt", b.meta
-    from adbind_jobs j join adbind_job_bodies b on b.job = j.id and b.at = j.body_at
-    where topic = ? and ordering_key in (${orderingKeys.map(() => "?").join(", ")}) and state = 'ready'
-      and attempts ${attempts} and started_at is not null and token is not null`;
-  const given = [topic, ...orderingKeys];
-  return yield* q.rows<JobUnderWay>(`${under("= 0")} union all ${under("> 0")}`, [...given, ...given]);
+  const some = (part: string): string => `select * from (select id, key, attempts, started_at, token, body_at
+    from adbind_jobs where topic = ? and ordering_key = ? and state = 'ready' and ${part}) s`;
+  const first = some(`attempts = 0 order by id limit ${LOOKED_AT.first}`);
+  const attempted = some(`attempts > 0 limit ${LOOKED_AT.attempted}`);
+  return yield* q.rows<JobUnderWay>(
+    `select j.id, j.key, j.attempts, j.started_at as "startedAt", b.meta
+      from (${orderingKeys.map(() => `${first} union all ${attempted}`).join(" union all ")}) j
+      join adbind_job_bodies b on b.job = j.id and b.at = j.body_at
+      where j.started_at is not null and j.token is not null`,
+    orderingKeys.flatMap((key) => [topic, key, topic, key]),
+  );
 }
 
 /**

@@ -60,7 +60,8 @@ export interface Sender {
   readonly notifications: NotificationConfigs;
   readonly outbox: Outbox;
   /**
-   * `webhook_activity[]` of a media buy or a task, newest first, for the principal it was fired for.
+   * `webhook_activity[]` of a media buy or a task, newest first, for the principal it was fired for. Attempts under way are looked
+   * for among the first 1,000 of its events that wait for their first attempt, and 10,000 of those that wait for another.
    * @param limit 1 to 200, default 50
    * @throws AdbindError `event_invalid` for names that nothing can have
    */

@@ -129,6 +129,35 @@ test("whatever an application does in its transaction reads no backlog of others
   await application.end();
 });
 
+/** A backlog of one task's: it fills an index of its own, whether its events were attempted or not. */
+const BACKLOG_OF_ONE = `
+  insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at, attempts)
+    select 'webhooks', 'one-' || n, true, 'e', 'task:task-1', 'ready', 1, 1, 1, n % 2 from generate_series(1, 60000) n;
+  insert into adbind_job_bodies (at, job, meta, body) select body_at, id, '{}', '' from adbind_jobs;
+  analyze adbind_jobs, adbind_job_bodies`;
+
+test("who asks for the activity of a task has no backlog of it read as a whole", async () => {
+  const url = await postgres.database();
+  const database = await openPostgres({ url, connections: 2 });
+  const options = optionsFor({ at: NOW }, new FakeNetwork({ at: NOW }));
+  const application = new pg.Client(url);
+  application.on("error", () => undefined);
+  await application.connect();
+  await application.query(BACKLOG_OF_ONE);
+  const fetched = async (): Promise<number> => {
+    await scansOfJobs(application);
+    const text = "select idx_tup_fetch::int as n from pg_stat_user_tables where relname = 'adbind_jobs'";
+    return (await application.query<{ n: number }>(text)).rows[0]!.n;
+  };
+  const sender = await createSender({ ...options, store: { database } });
+  assert.equal(await sender.activity({ principal: "buyer-1", subject: "task-1" }), []);
+  await sender.stop();
+  await database.close();
+  const rows = await fetched();
+  await application.end();
+  assert.ok(rows > 0 && rows <= 12_000, `${rows} jobs were read`);
+});
+
 /** What a tenant leaves who takes back the configs he gave, again and again. */
 const REMOVED = `
   insert into adbind_channels (resource, kind, subscriber, principal, config, closed, closed_at, endpoint)
