@@ -120,6 +120,43 @@ function streamTests(ground: Ground): void {
   });
 }
 
+function roomTest(ground: Ground): void {
+  test("retries of an endpoint that has no room, due by the hundred, keep nobody else's waiting", async () => {
+    const { queue, database, close } = await opened(ground);
+    const RETRIES = 600;
+    await put(queue, ...Array.from({ length: RETRIES }, () => job({ endpoint: "dead" })));
+    const due = Date.now() + 4_000;
+    for (let failed = 0; failed < RETRIES; ) {
+      const jobs = await queue.take({ now: Date.now(), limit: RETRIES, room: () => RETRIES });
+      failed += jobs.length;
+      const acks = jobs.map((one) => ({ job: one, outcome: { kind: "later", due, error: "503" } }) as const);
+      await queue.ack(acks, Date.now());
+    }
+    await until(() => Date.now() > due + 1_000);
+    const found: string[] = [];
+    const look = async (): Promise<boolean> => {
+      const room = (endpoint: string): number => (endpoint === "dead" ? 0 : 10);
+      found.push(...(await queue.take({ now: Date.now(), limit: 16, room })).map(({ key }) => key));
+      return found.length > 0;
+    };
+    // After the first looks they have gone back once: what goes back to the stream is given out before what comes.
+    for (let looks = 0; looks < 3; looks++) await look();
+    await put(queue, job({ endpoint: "well", key: "other" }));
+    await until(look, undefined, { limitMs: 10_000, stepMs: 200 });
+    assert.equal(found, ["other"]);
+    // None of them is lost: with room again they come, however their tickets went.
+    const back: string[] = [];
+    await until(async () => {
+      back.push(...(await queue.take({ now: Date.now(), limit: 50, room: () => 50 })).map(({ endpoint }) => endpoint));
+      return back.length === RETRIES;
+    });
+    assert.equal(new Set(back), new Set(["dead"]));
+    const ready = await database.query((q) => q.rows<{ n: number }>("select count(*) as n from adbind_jobs"));
+    assert.equal(ready, [{ n: RETRIES + 1 }]);
+    await close();
+  });
+}
+
 function lossTest(ground: Ground): void {
   test("a stream that is deleted whole costs time, and no event", async () => {
     const { queue, close } = await opened(ground, { resendMs: 300 });
@@ -241,6 +278,7 @@ if (hasNats()) {
   const [postgres, nats] = await Promise.all([sharedPostgres(), startNats()]);
   const ground: Ground = { postgres, nats };
   streamTests(ground);
+  roomTest(ground);
   lossTest(ground);
   secretTest(ground);
   majorityTest(ground);

@@ -12,6 +12,7 @@ import { Turns } from "../postgres/turns.js";
 import type { Ack, AckEffect, AckResult, Job, QueueOptions, TakeRequest } from "../types.js";
 import type { NatsOptions } from "./options.js";
 import { type LeasedTicket, LONGER_MS, type NewTicket, type Servers } from "./servers.js";
+import { sortTickets } from "./sorted.js";
 import {
   type ClaimedJobs,
   type ClaimRequest,
@@ -20,11 +21,12 @@ import {
   markRows,
   pickRows,
   type TicketRow,
+  unmarkRows,
 } from "./tickets.js";
 
 /** How long a ticket that nobody claims is waited for, in milliseconds: longer than a killed deliverer's lease. */
 const RESEND_MS = 30_000;
-/** Rows picked again in one take, while all that was found has to wait for others under its ordering key. */
+/** Rows picked, or tickets leased, again in one take, while all that was found has to wait. */
 const ROUNDS = 16;
 /** After which time a ticket comes again for whose endpoint there was no room here, in milliseconds. */
 const NO_ROOM_MS = 100;
@@ -93,7 +95,13 @@ export class NatsQueue extends PostgresQueue {
     };
     // What is in the stream goes first; a look at the database costs no time beside it.
     const [tickets, rooms] = await Promise.all([this.#leased(limit), this.#turns.rooms({ now, limit, room })]);
-    await claim(tickets);
+    let came = tickets.length;
+    // Where there was no room for any of them others' are behind them.
+    for (let round = 0, none = (await claim(tickets)).length === 0; none && came >= limit && round < ROUNDS; round++) {
+      const more = await this.#leased(limit);
+      came = more.length;
+      none = (await claim(more)).length === 0;
+    }
     if (jobs.length < limit) {
       const free = rooms
         .map(([endpoint]): Room => [endpoint, Math.min(left(endpoint), limit)])
@@ -136,18 +144,7 @@ export class NatsQueue extends PostgresQueue {
   /** Claims the rows of tickets. */
   async #claim(tickets: readonly LeasedTicket[], now: number, room: TakeRequest["room"]): Promise<readonly Job[]> {
     if (tickets.length === 0) return [];
-    const byJob = new Map<number, LeasedTicket>();
-    const [doubles, noRoom]: [LeasedTicket[], LeasedTicket[]] = [[], []];
-    const wanted = new Map<string, number>();
-    for (const ticket of tickets) {
-      const count = wanted.get(ticket.endpoint) ?? 0;
-      if (byJob.has(ticket.job)) doubles.push(ticket);
-      else if (count >= room(ticket.endpoint)) noRoom.push(ticket);
-      else {
-        wanted.set(ticket.endpoint, count + 1);
-        byJob.set(ticket.job, ticket);
-      }
-    }
+    const { byJob, doubles, back, toRelay } = sortTickets(tickets, room);
     const { leaseMs, database } = this;
     const request = { ids: [...byJob.keys()], now, token: randomUUID(), leaseMs, where: database.where };
     const { jobs, held } = await this.#claimed(request);
@@ -155,12 +152,19 @@ export class NatsQueue extends PostgresQueue {
     const ours = new Set(jobs.map(({ id }) => id));
     const others = [...byJob.values()].filter(({ job }) => !ours.has(job));
     await this.servers.renew([...byJob.values()].filter(({ job }) => ours.has(job)));
-    await this.servers.giveBack(noRoom, NO_ROOM_MS);
+    await this.servers.giveBack(back, NO_ROOM_MS);
     await this.servers.giveBack(
       others.filter(({ job }) => held.has(job)),
       this.leaseMs / 4 + LONGER_MS,
     );
-    await this.servers.done([...doubles, ...others.filter(({ job }) => !held.has(job))]);
+    if (toRelay.length > 0)
+      await database.query((q) =>
+        unmarkRows(
+          q,
+          toRelay.map(({ job }) => job),
+        ),
+      );
+    await this.servers.done([...doubles, ...toRelay, ...others.filter(({ job }) => !held.has(job))]);
     return jobs;
   }
 

@@ -16,6 +16,8 @@ export interface Ticket {
 export interface LeasedTicket extends Ticket {
   /** Where its fate is told. */
   readonly reply: string;
+  /** How often it was given out, this time among them. */
+  readonly deliveries: number;
 }
 
 /** A ticket to be put into the stream. */
@@ -244,12 +246,21 @@ function statusError({ headers }: Msg): Error {
   return new Error(`${headers?.code} ${headers?.description ?? ""}`);
 }
 
+/** Words of a subject for answers of a server that names a domain, or its place, in it; of others it has nine. */
+const LONG_ANSWER_WORDS = 11;
+
+/** The server tells it by where its fate is to be told: `$JS.ACK.<stream>.<consumer>.<deliveries>...`. */
+function deliveriesIn(reply: string): number {
+  const words = reply.split(".");
+  return Number(words[words.length >= LONG_ANSWER_WORDS ? 6 : 4]);
+}
+
 /** None in what is no ticket. */
 function ticketIn(message: Msg): LeasedTicket[] {
   try {
     const { job, endpoint } = message.json<Ticket>();
     if (Number.isSafeInteger(job) && typeof endpoint === "string" && message.reply !== undefined)
-      return [{ job, endpoint, reply: message.reply }];
+      return [{ job, endpoint, reply: message.reply, deliveries: deliveriesIn(message.reply) }];
   } catch {
     // No JSON.
   }

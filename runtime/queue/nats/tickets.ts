@@ -68,6 +68,12 @@ const MARK_ROWS = kept(
 /** Marks rows whose tickets are in the stream: in the transaction that has locked them, or that acknowledges the attempt before. */
 export const markRows = (q: Query, ids: readonly number[]): Coroutine<number> => q.run(MARK_ROWS, [ids]);
 
+const UNMARK_ROWS = kept(`update adbind_jobs set token = null, lease_until = null where id = any(array(
+  select id from adbind_jobs where id = any(?::bigint[]) and state = 'ready' and token = '${MARK}' for update skip locked))`);
+
+/** Takes away marks: a relay puts a ticket in when there is room. Of a row that somebody holds it does so in its time. */
+export const unmarkRows = (q: Query, ids: readonly number[]): Coroutine<number> => q.run(UNMARK_ROWS, [ids]);
+
 const claiming = (waiting: string, lock: string): string => `with p as materialized (
     select j.id, j.endpoint, j.ordering_key, j.attempts, j.due, j.lease_until
     from ${UNHURRIED}${waiting}, unnest(?::bigint[]) as v (id) join adbind_jobs j on j.id = v.id
