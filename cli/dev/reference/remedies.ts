@@ -133,9 +133,10 @@ export const remedies: Readonly<Record<ErrorCode, Remedy>> = {
       "Put the row back from a backup: changes that were stored with SQL are tried for a day, others are to be made again.",
   },
   queue_unreachable: {
-    cause: "No majority of the NATS servers that hand events out answers, or the way to them is cut.",
+    cause:
+      "No majority of the NATS servers that hand events out answers, the way to them is cut, or they refuse what is asked of them.",
     remedy:
-      "Nothing is lost: events wait in their database, and go on when two of three servers run; docs/deliveries-on-nats.md.",
+      "Nothing is lost: events wait in their database, and go on when two of three servers run. Servers that refuse say why: JetStream has to be on, and one that stands alone wants `replicas: 1`; docs/deliveries-on-nats.md.",
   },
   sender_option_invalid: option("An option of a sender"),
   secret_keys_invalid: {

@@ -228,13 +228,33 @@ export class Servers {
 
   #unusable(cause: unknown): AdbindError {
     const why = cause instanceof Error ? cause.message : String(cause);
-    return new AdbindError("queue_unreachable", `no majority of the NATS servers answers: ${why || "no leader"}`, {
+    const told = isRefusal(cause) ? REFUSED : AWAY;
+    return new AdbindError("queue_unreachable", `${told.what}: ${why || "no leader"}`, {
       where: this.where,
-      remedy: "nothing is lost; deliveries go on when two of three servers run",
+      remedy: told.remedy,
       cause,
     });
   }
 }
+
+/** What people are told of servers that do not answer, and of those that do. */
+const AWAY = {
+  what: "no majority of the NATS servers answers",
+  remedy: "nothing is lost; deliveries go on when two of three servers run",
+} as const;
+const REFUSED = {
+  what: "the NATS servers refuse what the queue asks of them",
+  remedy:
+    "nothing is lost; deliveries go on when they do not: JetStream has to be on, and a server that stands alone wants replicas: 1",
+} as const;
+const refusals = [
+  ...["JetStreamApiError", "JetStreamNotEnabled"],
+  ...["AuthorizationError", "UserAuthenticationExpiredError", "PermissionViolationError"],
+];
+
+/** A server has answered, and running more of them would change nothing. */
+const isRefusal = (cause: unknown): boolean =>
+  cause instanceof Error && refusals.includes(cause.name) && !("status" in cause && cause.status === NO_LEADER);
 
 /** The stream or its consumer has no leader among the servers now. */
 class NoLeader extends Error {}

@@ -42,8 +42,9 @@ export const streamNames = ({ topic, source }: TicketSource): StreamNames => ({
 });
 
 /**
- * Makes what is not there yet. A stream that an operator has made stays as it is.
- * @throws AdbindError `queue_option_invalid` for a stream that cannot hold tickets
+ * Makes what is not there yet. A stream that an operator has made, or a consumer that he or an instance of another version has,
+ * stays as it is: the servers would refuse one with other settings, and nothing would be delivered.
+ * @throws AdbindError `queue_option_invalid` for a stream that cannot hold tickets, or a consumer that cannot have them
  */
 export async function prepareStream(jsm: JetStreamManager, of: TicketSource, replicas: number): Promise<void> {
   const { stream, consumer, now } = streamNames(of);
@@ -65,7 +66,7 @@ export async function prepareStream(jsm: JetStreamManager, of: TicketSource, rep
       where: stream,
       remedy: "give it work-queue retention and message schedules (NATS 2.12 or newer), or remove it",
     });
-  await jsm.consumers.add(stream, {
+  const wanted = {
     durable_name: consumer,
     ack_policy: "explicit",
     ack_wait: of.leaseMs * 1_000_000,
@@ -74,5 +75,14 @@ export async function prepareStream(jsm: JetStreamManager, of: TicketSource, rep
     max_waiting: MAX_WAITING,
     max_deliver: -1,
     inactive_threshold: INACTIVE_NS,
-  });
+  } as const;
+  const { config: shared } = await jsm.consumers.info(stream, consumer).catch(() => jsm.consumers.add(stream, wanted));
+  if (shared.ack_policy !== "explicit" || shared.deliver_subject !== undefined || shared.filter_subject !== now)
+    throw new AdbindError("queue_option_invalid", "the consumer is not one of tickets", {
+      where: `${consumer} of ${stream}`,
+      remedy: "remove it: it is made anew",
+    });
+  // Who leases for longer: tickets of others only come later where their holder has died.
+  if ((shared.ack_wait ?? 0) < wanted.ack_wait)
+    await jsm.consumers.update(stream, consumer, { ack_wait: wanted.ack_wait });
 }
