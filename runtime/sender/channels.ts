@@ -56,7 +56,8 @@ export interface Channels {
   impairment(mediaBuyId: string, event: Impairment, options?: OwnedOptions): MaybePromise<Emitted>;
   /**
    * Sends a corrected report of a period, or one whose measurement has a wider window now (`window_update`).
-   * @throws AdbindError `channel_closed` after the final one, `event_invalid` for an id that no media buy can have
+   * @throws AdbindError `channel_closed` after the final one, `event_invalid` for an id that no media buy can have, a type that the
+   * release of who is told has not, and what is no period
    */
   adjusted(mediaBuyId: string, report: CorrectedReport, options?: OwnedOptions): MaybePromise<Emitted>;
   /**

@@ -1,5 +1,6 @@
 /** The outbox as operators see it, and what they do to it. */
 import { hash } from "node:crypto";
+import { LIST_LIMIT_JOBS } from "../queue/jobs.js";
 import type { JobFilter, JobGuard, ListedJob, Queue } from "../queue/types.js";
 import type { Worker } from "../queue/worker-options.js";
 import type { StoredRecord } from "./activity.js";
@@ -76,6 +77,10 @@ export interface OutboxFilter extends Pick<JobFilter, "state" | "after" | "limit
   readonly from?: number;
   readonly to?: number;
 }
+
+/** A whole number of rows: less than none is every row on one engine, and an error on another. */
+export const boundedRows = (limit: number, least: number, most: number): number =>
+  Number.isNaN(limit) ? most : Math.trunc(Math.min(Math.max(least, limit), most));
 
 /** The same, of events that are listed already. */
 export type EventsMeant = Omit<OutboxFilter, "after" | "limit">;
@@ -179,7 +184,7 @@ async function listEndpoints(
   { after = "", limit = ENDPOINTS_LIMIT }: { readonly after?: string; readonly limit?: number },
 ): Promise<EndpointEntry[]> {
   checkSoughtNames({ endpoint: after });
-  const records = await queue.endpoints({ after, limit: Math.min(Math.max(1, limit), ENDPOINTS_LIMIT) });
+  const records = await queue.endpoints({ after, limit: boundedRows(limit, 1, ENDPOINTS_LIMIT) });
   const entries: EndpointEntry[] = [];
   for (const { endpoint, pausedUntil, failingSince, stoppedAt, waiting, sample } of records) {
     const job = sample === null ? undefined : await queue.get(sample);
@@ -244,7 +249,10 @@ function checkedName(endpoint: string): string {
 export function outboxOf(parts: MoveParts, worker?: OutboxWorker): Outbox {
   const { queue, now } = parts;
   return {
-    list: async (filter = {}) => (await queue.list(jobFilterOf(filter))).map(toEntry),
+    async list(filter = {}) {
+      const { limit = LIST_LIMIT_JOBS } = filter;
+      return (await queue.list({ ...jobFilterOf(filter), limit: boundedRows(limit, 0, LIST_LIMIT_JOBS) })).map(toEntry);
+    },
     show: (id) => showEvent(parts, id),
     async counts() {
       const { ready: waiting, ...ended } = await queue.counts();

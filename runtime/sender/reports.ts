@@ -2,7 +2,8 @@
 import { dayAt, startOfDay, UTC } from "../calendar.js";
 import type { JsonObject } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
-import { surfaceMember } from "../facts/index.js";
+import { AdbindError } from "../errors.js";
+import { eventCatalogue, surfaceMember } from "../facts/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import type { ReportingWebhook } from "./buy-configs.js";
@@ -12,9 +13,12 @@ import { CLOSED, CLOSING } from "./channel-state.js";
 import { inTime } from "./deadline.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import { channelRegistration, type StoredConfig } from "./registered-config.js";
+import { checkTimes } from "./times.js";
 import { inTransaction } from "./transact.js";
 import type { CorrectedReport, Emitted, ReportData } from "./types.js";
 
+/** What a correction is called: every release has the first. */
+const [ADJUSTED, WINDOW_UPDATE] = ["adjusted", "window_update"] as const;
 /** Reports that are looked for at a time, a share of each principal's. */
 const FIRE_LIMIT = 32;
 /** Of them, asked for at a time: a source that is slow with one delays the others little. */
@@ -170,15 +174,41 @@ async function ask(
   return { delayed: true, data: { currency, media_buy_deliveries: [delayedRow] } };
 }
 
+/**
+ * Its receiver goes by the type: a correction that is called `final` would be believed to be the last report.
+ * @throws AdbindError `event_invalid` for another type, or one that the release has not, and for no period
+ */
+function checkCorrection(
+  { releases }: ChannelDependencies,
+  { period, notificationType: type = ADJUSTED }: CorrectedReport,
+  version: string | null | undefined,
+): void {
+  const { release } = releases.of(version);
+  const has = type === WINDOW_UPDATE && eventCatalogue(release).kindsOf("reporting").includes(type);
+  if (type !== ADJUSTED && !has)
+    throw new AdbindError("event_invalid", `release ${release.version} has no such correction of a report`, {
+      where: `notificationType: ${type}`,
+      remedy: `use ${ADJUSTED}`,
+    });
+  if (period?.start === undefined || period.end === undefined)
+    throw new AdbindError("event_invalid", "a corrected report is not complete", {
+      where: "period",
+      remedy: "give its start and its end in unix milliseconds",
+    });
+  checkTimes({ "period.start": period.start, "period.end": period.end });
+}
+
 /** Sends a corrected report of a period. */
 export function* adjustedFlow(
   parts: ChannelDependencies,
   tx: Query,
   resource: string,
-  { period, notificationType: type = "adjusted", ...report }: CorrectedReport,
+  corrected: CorrectedReport,
 ): Coroutine<Emitted> {
   const { tables, uuid, now } = parts;
+  const { period, notificationType: type = ADJUSTED, ...report } = corrected;
   const [channel] = yield* tables.channel(tx, resource, "reporting");
+  checkCorrection(parts, corrected, channel?.release);
   if (channel === undefined || channel.config === "null" || !isNamed(parts, channel)) return { keys: [] };
   if (channel.closed === CLOSED) throw closedError(resource);
   const key = uuid();

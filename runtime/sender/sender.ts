@@ -24,7 +24,7 @@ import { type SenderMetrics, senderMetrics } from "./metrics.js";
 import { provingStep } from "./moved-configs.js";
 import type { NotificationDependencies } from "./notification-configs.js";
 import { createNotifications, type NotificationConfigs } from "./notifications.js";
-import { type Outbox, outboxOf } from "./operators.js";
+import { boundedRows, type Outbox, outboxOf } from "./operators.js";
 import { isChange, metaOf, subjectOrderingKeys } from "./outbox.js";
 import { eraseSecrets } from "./registered-secrets.js";
 import type { RegistrationRules } from "./registration.js";
@@ -266,7 +266,7 @@ async function listActivity(
   { queue, tables, now }: { readonly queue: Queue; readonly tables: SenderTables; readonly now: () => number },
   request: { principal: string; subject: string; limit?: number },
 ): Promise<ActivityRecord[]> {
-  const limit = Math.min(Math.max(1, request.limit ?? ACTIVITY_LIMIT.default), ACTIVITY_LIMIT.max);
+  const limit = boundedRows(request.limit ?? ACTIVITY_LIMIT.default, 1, ACTIVITY_LIMIT.max);
   const { principal, subject } = request;
   checkSoughtNames({ principal, subject });
   // Outside any transaction: who asks inside one of its own waits for nobody.

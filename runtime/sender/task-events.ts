@@ -20,6 +20,7 @@ import type { SenderReleases } from "./releases.js";
 import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { type TaskDetails, taskDetailsOf } from "./task-details.js";
+import { checkTimes } from "./times.js";
 import { describeNext, mayFollow } from "./transitions.js";
 import type { PushNotificationConfig, StatusChange } from "./types.js";
 
@@ -92,7 +93,9 @@ export function changeOf(
 let written = { ms: 0, instant: new Date(0).toISOString() };
 
 function instantOf(ms: number): string {
-  if (ms !== written.ms) written = { ms, instant: new Date(ms).toISOString() };
+  if (ms === written.ms) return written.instant;
+  checkTimes({ at: ms });
+  written = { ms, instant: new Date(ms).toISOString() };
   return written.instant;
 }
 

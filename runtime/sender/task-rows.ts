@@ -13,6 +13,7 @@ import { refused } from "./registration.js";
 import { reportingChannel, taskChannel } from "./task-channels.js";
 import type { TaskDetails } from "./task-details.js";
 import { type SenderTaskDependencies, taskExpires } from "./task-events.js";
+import { checkTimes } from "./times.js";
 import type { Registered, TaskChannels, TaskStart } from "./types.js";
 
 /** Most bytes of a caller's `context` that its events repeat: a quarter of what receivers take. */
@@ -59,12 +60,14 @@ export function newTask(
     ...(contextId !== undefined && { contextId }),
     ...(release !== undefined && { release }),
   };
+  const at = start.at ?? now();
+  checkTimes({ at });
   const row: NewTaskRow = {
     task_id: taskId,
     principal: start.principal,
     tool: start.tool,
     status: start.status,
-    instant: new Date(start.at ?? now()).toISOString(),
+    instant: new Date(at).toISOString(),
     details: JSON.stringify(details),
     expires: taskExpires(now()),
     revision: newRevision(),

@@ -70,7 +70,7 @@ export interface Tasks {
    * Records a change of status and stores its event for each channel, in the caller's transaction. A task that was not
    * registered has no channel, and nothing is sent.
    * @throws AdbindError `transition_refused` for a change that cannot be, `event_invalid` for a result the release's schema
-   *   refuses and for an id that no task can have, `dedup_conflict` for a dedup key that was used for other content; nothing is stored then, and the caller's
+   *   refuses, for an id that no task can have and for what is no time, `dedup_conflict` for a dedup key that was used for other content; nothing is stored then, and the caller's
    *   transaction should not commit either. `transaction_invalid` for a `tx` that is no open transaction
    */
   update(taskId: string, change: StatusChange, options?: UpdateOptions): MaybePromise<Emitted>;

@@ -6,6 +6,8 @@ import { until } from "../support/until.js";
 import { wide } from "../support/wide.js";
 import { drained, holds, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
+const report = { currency: "EUR", media_buy_deliveries: [] };
+
 function lengthCase(of: SenderCase): void {
   const test = suiteOf(of, "names");
   test("names that no index takes are refused at once, and the longest that are taken are delivered", async (context) => {
@@ -120,6 +122,54 @@ function operatorCase(of: SenderCase): void {
   test.run();
 }
 
+function valueCase(of: SenderCase): void {
+  const test = suiteOf(of, "values at their edges");
+  test("what is no time, or one that no receiver reads, is refused in words, and nothing is stored of it", async ({
+    sender,
+  }) => {
+    await sender.tasks.register(start(), { push });
+    for (const at of [Number.NaN, Number.POSITIVE_INFINITY, 8.64e15, -8.64e15, 1e300, "now" as never]) {
+      for (const [n, asked] of [
+        () => sender.tasks.register(start({ taskId: "other", at }), { push }),
+        () => sender.tasks.update("task-1", { status: "working" }, { at }),
+        () => sender.tasks.updateAll([{ taskId: "task-1", status: "working", at }]),
+        () => sender.channels.adjusted("mb", { ...report, period: { start: 0, end: at } }),
+      ].entries())
+        assert.is(await codeOf(async () => asked()), "event_invalid", `${n} ${at}`);
+    }
+    assert.equal(await sender.outbox.counts(), holds());
+    assert.is((await sender.tasks.update("task-1", { status: "working" })).keys.length, 1);
+  });
+
+  test("a correction is called what its release has for one, and has a period", async ({ sender }) => {
+    const period = { start: 0, end: 1 };
+    for (const notificationType of ["final", "scheduled", "delayed", "window_update", "impairment", "x"] as never[])
+      assert.is(
+        await codeOf(() => sender.channels.adjusted("mb", { ...report, period, notificationType })),
+        "event_invalid",
+      );
+    for (const bad of [undefined, {}, { start: 1 }] as never[])
+      assert.is(await codeOf(() => sender.channels.adjusted("mb", { ...report, period: bad })), "event_invalid");
+    assert.equal(await sender.channels.adjusted("mb", { ...report, period }), { keys: [] });
+  });
+
+  test("limits of any number list as many as there may be, on every engine", async ({ sender }) => {
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.updateAll(
+      Array.from({ length: 1_002 }, () => ({ taskId: "task-1", status: "working" as const })),
+    );
+    const counts: number[] = [];
+    for (const limit of [Number.NaN, -1, 0, 1.5, 5_000, Number.POSITIVE_INFINITY]) {
+      counts.push((await sender.outbox.list({ limit })).length);
+      assert.is((await sender.outbox.endpoints({ limit })).length, 1);
+      assert.equal(await sender.activity({ principal: "buyer-1", subject: "task-1", limit }), []);
+    }
+    assert.equal(counts, [1_000, 0, 0, 1, 1_000, 1_000]);
+  });
+
+  test.run();
+}
+
 export function namesCase(of: SenderCase): void {
-  for (const cases of [lengthCase, soughtCase, operatorCase]) cases(of);
+  for (const cases of [lengthCase, soughtCase, operatorCase, valueCase]) cases(of);
 }
