@@ -247,14 +247,17 @@ const REFUSED = {
   remedy:
     "nothing is lost; deliveries go on when they do not: JetStream has to be on, and a server that stands alone wants replicas: 1",
 } as const;
-const refusals = [
-  ...["JetStreamApiError", "JetStreamNotEnabled"],
-  ...["AuthorizationError", "UserAuthenticationExpiredError", "PermissionViolationError"],
-];
+/** What a server says of a request that it will not take, and of copies that it has no others for. */
+const [BAD_REQUEST, NO_REPLICAS] = [400, 10_074];
+const refusals = ["AuthorizationError", "UserAuthenticationExpiredError", "PermissionViolationError"];
 
-/** A server has answered, and running more of them would change nothing. */
-const isRefusal = (cause: unknown): boolean =>
-  cause instanceof Error && refusals.includes(cause.name) && !("status" in cause && cause.status === NO_LEADER);
+/** Running more servers would change nothing. Without a majority they answer as if they had no JetStream: that is no refusal. */
+function isRefusal(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  const { status, code } = cause as { readonly status?: unknown; readonly code?: unknown };
+  if (cause.name === "JetStreamApiError") return status === BAD_REQUEST || code === NO_REPLICAS;
+  return refusals.includes(cause.name);
+}
 
 /** The stream or its consumer has no leader among the servers now. */
 class NoLeader extends Error {}
