@@ -1,5 +1,7 @@
 /** The handlers that run: each with its time, and what becomes of its event when it ends. */
-import type { Held, InboxEvent } from "../store/types.js";
+import { isPassingFault } from "../db/open.js";
+import { AdbindError } from "../errors.js";
+import type { Effect, Held, InboxEvent } from "../store/types.js";
 import { HandlerOverdue, startRun, type TimedRun } from "./deadline.js";
 import { runHandler } from "./dispatch.js";
 import type { EventContent } from "./envelope.js";
@@ -85,21 +87,57 @@ async function handle<Tx>(
   let ended: RunOutcome = "left";
   let fault: unknown;
   const held = (): Held => ({ id: event.id, owner, now: config.now(), attempts: event.attempts });
+  let whose: Whose | undefined;
+  const noting =
+    (effect: Effect<Tx>): Effect<Tx> =>
+    (tx) => {
+      whose = "application";
+      return effect(tx);
+    };
   try {
     const effect = await given.wait(span.within(() => runHandler(config, event, { content, signal })));
     if (effect === undefined) free();
-    ended = await given.wait(config.store.inbox.complete({ ...held(), signal }, effect));
+    whose = "store";
+    ended = await given.wait(config.store.inbox.complete({ ...held(), signal }, effect && noting(effect)));
   } catch (error) {
     // Who stops the receiver leaves the event to its lease: the handler may still be at it.
     if (error instanceof Stopped) return ended;
     fault = error;
-    ended = await fail(config, event, held(), error);
+    if (whose !== undefined && isStores(whose, error)) await putOff(config, event, held(), error);
+    else ended = await fail(config, event, held(), error);
   } finally {
     given.close();
     span.end(ended, fault);
     config.metrics.handled(ended, event.kind, (performance.now() - begun) / 1000);
   }
   return ended;
+}
+
+/** Whose work goes on; the application's are the handler, and the transaction from its effect on. */
+type Whose = "application" | "store";
+
+/**
+ * Has the store failed, and not the application? From an effect on, the words of a database or of the system may be those of one of
+ * the application's own, and a statement that takes too long, or a constraint met at the commit, is its own: there only what the
+ * store has told is the store's. One that keeps a handler waiting that has ended has failed too.
+ */
+const isStores = (whose: Whose, error: unknown): boolean =>
+  whose === "store"
+    ? error instanceof HandlerOverdue || isPassingFault(error)
+    : error instanceof AdbindError && isPassingFault(error);
+
+/**
+ * The store could not write down that an event is handled. No failure of its handler is counted: an outage would use up the tries
+ * of all that ran in it.
+ */
+async function putOff<Tx>(config: ReceiverConfig<Tx>, event: InboxEvent, held: Held, error: unknown): Promise<void> {
+  const about = { id: event.id, kind: event.kind, error: faultText(error) };
+  config.log.error(
+    about,
+    "the store could not keep that an event is handled; it is handled again later, no failure counted",
+  );
+  const due = held.now + backoff(config, event.attempts);
+  await config.store.inbox.releaseLease([event.id], { owner: held.owner, now: due });
 }
 
 async function fail<Tx>(

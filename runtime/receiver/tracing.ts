@@ -8,7 +8,7 @@ import type { InboxEvent, NewEvent } from "../store/types.js";
 import { contextOf, traceparentOf } from "../trace-context.js";
 import { fieldOf } from "./fields.js";
 
-/** How a run of a handler ended; `left`: to its lease. */
+/** How a run of a handler ended; `left`: to its lease, or to a later turn since the store failed. */
 export type RunOutcome = "completed" | "retried" | "dead" | "lost" | "left";
 
 export interface RequestSpan {

@@ -212,7 +212,7 @@ export interface ReceiverSettings<Tx> {
    * the event is tried again. Default 60.
    */
   readonly handlerTimeoutSeconds?: number;
-  /** Failures after which an event goes to the dead letters. Default 10. */
+  /** Failures after which an event goes to the dead letters; what the store fails with is none. Default 10. */
   readonly maxAttempts?: number;
   /** First delay after a failure, in milliseconds; doubled each time up to an hour. Default 1,000. */
   readonly backoffMs?: number;
