@@ -74,72 +74,91 @@ function endsOf({ keyring, metrics, logger, now }: DelivererDependencies) {
     metrics.ended("refused", 1);
     return { outcome: { kind: "refused", error }, healthy: null };
   };
+  const tell = (reason: string, about: object, message: string): void => {
+    if (performance.now() - (told.get(reason) ?? Number.NEGATIVE_INFINITY) < TELL_MS) return;
+    told.set(reason, performance.now());
+    logger?.warn(about, message);
+  };
+  const unreadable = (fault: unknown, { id: event }: Job): Handled => {
+    if (!(fault instanceof AdbindError) || fault.code !== "job_unreadable") throw fault;
+    tell(fault.code, { why: fault.message, event }, UNREADABLE);
+    return aside(fault.message);
+  };
   const shut = (why: string, { type, subject }: DeliveryMeta): Handled => {
     // Without any key the fault is this instance's, and not its events'.
     const keyless = !keyring.seals;
-    if (performance.now() - (told.get(why) ?? Number.NEGATIVE_INFINITY) >= TELL_MS) {
-      told.set(why, performance.now());
-      logger?.warn({ why, type, subject }, keyless ? KEYLESS : SHUT);
-    }
+    tell(why, { why, type, subject }, keyless ? KEYLESS : SHUT);
     return keyless ? later() : aside(why);
   };
-  return { later, aside, shut };
+  return { later, aside, unreadable, shut };
 }
 
 const KEYLESS =
   "events wait: there are no keys of secrets here; give the sender secrets, or set ADBIND_SECRET_KEYS_FILE";
 const SHUT = "events are set aside: their secrets do not open; bring the key back and replay them, or drop them";
 
+const UNREADABLE =
+  "events are set aside: what is stored of them cannot be read; bring it back (a day's partition that was detached or dropped, a row that was changed) and replay them, or drop them";
+
 export function deliverer(parts: DelivererDependencies): Deliverer {
-  const { targets, attemptOptions, metrics, tracer, activityDays, now } = parts;
-  const { later, aside, shut } = endsOf(parts);
+  const ends = endsOf(parts);
+  const deliver = delivering(parts, ends);
   return {
-    onLeased: (jobs) => targets.expect(jobs.flatMap(expectedOf)),
-    async handle(job, lease) {
-      const meta = metaOf(job);
-      if (isChange(meta)) return applyChange(parts, job);
-      if (meta.undeliverable !== undefined) return aside(meta.undeliverable);
-      let found: Ready;
-      try {
-        const ready = readied(parts, job, meta);
-        // Almost always at once; a promise of each would cost more than what it says.
-        found = isPromise(ready) ? await ready : ready;
-      } catch (fault) {
-        if (fault instanceof AdbindError && fault.code === "job_unreadable") throw fault;
-        attemptOptions.onFault(fault);
-        return later();
-      }
-      if (found.kind === "unproved") return later(UNPROVED_DELAY_MS);
-      if (found.kind !== "found") return found.kind === "shut" ? shut(found.why, meta) : aside(found.why);
-      const { target, erasable, body } = found;
-      const { principal, tokened = false } = meta;
-      // It has moved: what is known of the place it was at says nothing of this one.
-      const endpoint = target.endpoint ?? endpointFor(principal, target.url);
-      if (endpoint !== undefined && endpoint !== job.endpoint)
-        return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
-      const limits = boundsOf(parts, { principal, url: target.url });
-      if (limits === undefined) return later();
-      const { timeoutMs, perSecond } = limits;
-      const traced = tracedAttempt(tracer, meta.trace, {
-        ...{ type: meta.type, attempt: job.attempts + 1, host: hostOf(job.endpoint) },
-      });
-      const { traceparent } = traced;
-      const whole = body === job.body ? job : { ...job, body };
-      const report = await attempt(
-        { job: whole, principal, target, tokened, lease, timeoutMs, traceparent },
-        attemptOptions,
-      );
-      traced.end(report);
-      if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
-      const note: Note = {
-        activity: activityRow(job, { report, url: target.url, meta }, now(), activityDays),
-        erases: report.status === "success" ? erasable : undefined,
-      };
-      metrics.attempted(job, report);
-      tellDead(parts, job, meta, report.handled);
-      return { ...report.handled, perSecond, note };
-    },
+    onLeased: (jobs) => parts.targets.expect(jobs.flatMap(expectedOf)),
+    handle: (job, lease) => deliver(job, lease).catch((fault: unknown) => ends.unreadable(fault, job)),
     effect: effectOf(parts),
+  };
+}
+
+/** @returns makes one attempt; throws AdbindError `job_unreadable`, and what is a fault of ours */
+function delivering(
+  parts: DelivererDependencies,
+  { later, aside, shut }: ReturnType<typeof endsOf>,
+): Deliverer["handle"] {
+  const { attemptOptions, metrics, tracer, activityDays, now } = parts;
+  return async (job, lease) => {
+    const meta = metaOf(job);
+    if (isChange(meta)) return applyChange(parts, job);
+    if (meta.undeliverable !== undefined) return aside(meta.undeliverable);
+    let found: Ready;
+    try {
+      const ready = readied(parts, job, meta);
+      // Almost always at once; a promise of each would cost more than what it says.
+      found = isPromise(ready) ? await ready : ready;
+    } catch (fault) {
+      if (fault instanceof AdbindError && fault.code === "job_unreadable") throw fault;
+      attemptOptions.onFault(fault);
+      return later();
+    }
+    if (found.kind === "unproved") return later(UNPROVED_DELAY_MS);
+    if (found.kind !== "found") return found.kind === "shut" ? shut(found.why, meta) : aside(found.why);
+    const { target, erasable, body } = found;
+    const { principal, tokened = false } = meta;
+    // It has moved: what is known of the place it was at says nothing of this one.
+    const endpoint = target.endpoint ?? endpointFor(principal, target.url);
+    if (endpoint !== undefined && endpoint !== job.endpoint)
+      return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
+    const limits = boundsOf(parts, { principal, url: target.url });
+    if (limits === undefined) return later();
+    const { timeoutMs, perSecond } = limits;
+    const traced = tracedAttempt(tracer, meta.trace, {
+      ...{ type: meta.type, attempt: job.attempts + 1, host: hostOf(job.endpoint) },
+    });
+    const { traceparent } = traced;
+    const whole = body === job.body ? job : { ...job, body };
+    const report = await attempt(
+      { job: whole, principal, target, tokened, lease, timeoutMs, traceparent },
+      attemptOptions,
+    );
+    traced.end(report);
+    if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
+    const note: Note = {
+      activity: activityRow(job, { report, url: target.url, meta }, now(), activityDays),
+      erases: report.status === "success" ? erasable : undefined,
+    };
+    metrics.attempted(job, report);
+    tellDead(parts, job, meta, report.handled);
+    return { ...report.handled, perSecond, note };
   };
 }
 

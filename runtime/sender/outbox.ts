@@ -131,6 +131,8 @@ export function readableMeta(job: WithMeta): DeliveryMeta | undefined {
 }
 
 function metaIn({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
+  // Nothing is stored so: its row is not found, or the day's partition that has it.
+  if (meta === "") throw unreadable(id, GONE);
   let read: unknown;
   try {
     read = JSON.parse(meta);
@@ -151,6 +153,9 @@ function isTarget(target: unknown): target is TargetRef {
   const { resource, kind, subscriber } = (target.channel ?? {}) as Record<string, unknown>;
   return [resource, kind, subscriber].every(isStorable);
 }
+
+const GONE =
+  "what is to be sent is not in the database any more: its row, or its day's partition, was taken away by hand";
 
 const unreadable = (id: number, what: string, cause?: unknown): AdbindError =>
   new AdbindError("job_unreadable", what, { where: `event ${id}`, ...(cause !== undefined && { cause }) });

@@ -85,6 +85,28 @@ test("what came early is moved, days are dropped, and what is needed still outli
   assert.equal((await keep()).dropped.filter((name) => name.startsWith("adbind_activity")).length, 6);
 });
 
+test("a day that was detached by hand keeps no other from being made or dropped, and what it has is taken back", async () => {
+  await keep();
+  await add("kept");
+  const day = "adbind_job_bodies_20260418";
+  await database.execute(`alter table adbind_job_bodies detach partition ${day}`, []);
+  clock.at += DAY;
+  const { made, left } = await keep();
+  assert.equal(made, ["adbind_job_bodies_20260421", "adbind_activity_20260521"]);
+  assert.equal(left, [], "a day that nobody writes to any more is none to be made");
+  clock.at -= DAY;
+  const [told, ...others] = (await keep()).left;
+  assert.equal([told!.name, others], [day, []]);
+  assert.match(
+    told!.why,
+    /no partition of adbind_job_bodies: it was detached by hand.*insert into adbind_job_bodies select/,
+  );
+  await database.execute(/take it back \((.*?)\)/.exec(told!.why)![1]!, []);
+  await database.execute(`drop table ${day}`, []);
+  assert.equal((await keep()).made, [day]);
+  assert.is(textOf((await take())[0]), "body of kept");
+});
+
 test("without partitions, bodies of jobs that are gone go a few at a time", async () => {
   await add("gone", "kept", "dropped");
   const jobs = await take();

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { Sender } from "../../runtime/sender/index.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
-import { drained, HOOK, HOUR, holds, leap, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
+import { drained, HOOK, HOUR, holds, leap, push, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
 /** Repeated changes. */
 function repeatCase(of: SenderCase): void {
@@ -136,6 +136,34 @@ function unreadableCase(of: SenderCase): void {
       assert.equal([aside!.state, aside!.attempts], ["refused", 0]);
       assert.match(aside!.error!, "its meta says neither where it goes nor for whom");
     });
+
+  test("a row whose body was taken away by hand is set aside, its reason says so, and an operator is told once", async (context) => {
+    const lines: { why?: string; message: string }[] = [];
+    const note = (about: object, message: string) => void lines.push({ ...about, message });
+    const logger = { warn: note, error: note, info: note, debug: note } as never;
+    const sender = await reopened(of, context, { logger });
+    await of.corrupt("delete from adbind_job_bodies where meta like '%\"bad%'", async () => {
+      for (const taskId of ["bad", "bad-2", "good"]) {
+        await sender.tasks.register(start({ taskId }), { push });
+        await sender.tasks.update(taskId, { status: "working" });
+      }
+    });
+    sender.start();
+    await until(() => drained(sender));
+    assert.equal(
+      context.network.sent.map(({ body }) => body.task_id),
+      ["good"],
+    );
+    const aside = await sender.outbox.list();
+    assert.is(aside.length, 2);
+    for (const { state, error } of aside) {
+      assert.is(state, "refused");
+      assert.match(error!, /not in the database any more: its row, or its day's partition, was taken away by hand/);
+    }
+    const told = lines.filter(({ message }) => /cannot be read; bring it back/.test(message));
+    assert.is(told.length, 1);
+    assert.match(told[0]!.why!, /was taken away by hand/);
+  });
 
   test("a row that cannot be read is set aside with its reason; the others go on", async ({ sender, network }) => {
     await of.corrupt(

@@ -30,13 +30,22 @@ async function early(run: Transactions, day: Day): Promise<number> {
   return run.patient(async (tx) => (await ask<{ n: number }>(tx, text)).rows[0]!.n);
 }
 
+/** Whether a table has the name of a day that is none of the table's: one that somebody has detached. */
+async function standsApart(run: Transactions, day: Day): Promise<boolean> {
+  const text = `select from pg_class c join pg_class t on t.oid = $1::regclass and t.relnamespace = c.relnamespace
+    where c.relname = $2`;
+  return run.patient(async (tx) => (await ask(tx, text, [day.name, partitionOf(day)])).rowCount !== 0);
+}
+
 /**
  * @param written the day that rows are written to now
  * @returns why it was not made; undefined where it was
  */
 export async function makeDay(run: Transactions, day: Day, written: number): Promise<string | undefined> {
-  const rows = await early(run, day);
   const place = `${day.name}_default`;
+  if (await standsApart(run, day))
+    return `a table of that name is no partition of ${day.name}: it was detached by hand. Where what it has is needed, take it back (insert into ${day.name} select * from ${partitionOf(day)}); then drop or rename it`;
+  const rows = await early(run, day);
   if (rows > MOVED_LIMIT_ROWS)
     return `more of its rows than can be moved at once came before it was made: see ${place}`;
   // Nobody writes to it yet: they go on meanwhile. Of tomorrow some may, whose clock is ahead.
