@@ -1,6 +1,6 @@
 /** Disks that are full: small ones of memory, where the machine lets us mount them. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
@@ -89,6 +89,14 @@ onDisk(64, "a tablespace that is full fails what is written, with place and reme
     assert.match(message, /the database failed: its disk is full \(could not extend file/);
     assert.match(remedy ?? "", "make room");
     assert.equal(await database.execute("select 1 as one", []), [{ one: 1 }]);
+    // A new connection writes a file that any change of the catalogue takes away.
+    for (const name of readdirSync(tables, { recursive: true, encoding: "utf8" }))
+      if (name.endsWith("pg_internal.init")) rmSync(path.join(tables, name));
+    disk.fill();
+    const refused = await thrownBy(() => openPostgres({ url, connections: 1 }));
+    assert.is(refused.code, "database_unreachable");
+    assert.match(refused.message, "the database cannot be opened: its disk is full");
+    assert.match(refused.remedy ?? "", "make room");
     disk.free();
     await much();
     await database.close();

@@ -8,6 +8,7 @@ import { optionsRefused } from "./dropped-options.js";
 type Reason = readonly [what: string, remedy: string];
 
 const CHECK_LOGIN = "check the user and the password of the URL";
+const MAKE_ROOM = "make room on it, where the server's tables, its temporary files and its log (pg_wal) are";
 const START_IT = "start it, or correct the host and port of the URL";
 
 /** By SQLSTATE, and by the system's name of a fault. */
@@ -26,6 +27,8 @@ const reasons: Readonly<Record<string, Reason>> = {
   "3D000": ["there is no such database", "create it, or correct the name in the URL"],
   "57P03": ["it is starting up", "try again in a moment"],
   "53300": ["it has too many connections", "raise max_connections, put a pooler in front, or lower `connections`"],
+  // Of a new connection, which writes a file of its own as it begins.
+  "53100": ["its disk is full", MAKE_ROOM],
   "25006": [
     "it takes no writes",
     "name all servers of the database in the URL, with ?target_session_attrs=read-write; if it is the primary, take default_transaction_read_only off its configuration, the database or the role",
@@ -122,11 +125,7 @@ function runningReason(error: unknown): Reason | undefined {
 
 /** What the server has run out of, or met on its disk, by class or SQLSTATE; nothing of the transaction was kept. */
 const FAILING: readonly (readonly [code: RegExp, what: string, remedy: string])[] = [
-  [
-    /^53100$/,
-    "its disk is full",
-    "make room on it, where the server's tables, its temporary files and its log (pg_wal) are; what was not written is asked for again",
-  ],
+  [/^53100$/, "its disk is full", `${MAKE_ROOM}; what was not written is asked for again`],
   [
     /^53[24]00$/,
     "it has run out of something",
