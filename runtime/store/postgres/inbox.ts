@@ -26,9 +26,12 @@ export function postgresInbox(db: Db, dependencies: AcceptDependencies): Inbox<T
     take: (request) => take(db, request, { ...watches, guard }),
     async renew(ids, { owner, until }) {
       if (ids.length === 0) return;
+      // One whose effect runs is locked for as long: it is its transaction's, and the others are not to wait for that.
       await sql`
-        update adbind_inbox set due = ${until}
-        where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'`.run(db);
+        update adbind_inbox set due = ${until} where id in (
+          select id from adbind_inbox where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'
+          for update skip locked
+        )`.run(db);
     },
     async releaseLease(ids, { owner, now }) {
       await sql`
@@ -121,11 +124,14 @@ async function take(
     where state = 'pending' and due <= ${now} and owner is not null order by due limit ${limit}`.rows(db);
   const ended = leases.ended(looking, now, until - now);
   if (ended.length > 0) {
-    // One that was renewed or taken meanwhile is due at another time.
+    // One that was renewed or taken meanwhile is due at another time; one that is locked is not over, its effect runs.
     await sql`
-      update adbind_inbox i set owner = null from
-        unnest(${ended.map(({ id }) => id)}::bigint[], ${ended.map(({ due }) => due)}::bigint[]) as e (id, due)
-      where i.id = e.id and i.due = e.due and i.state = 'pending'`.run(db);
+      update adbind_inbox set owner = null where id in (
+        select i.id from adbind_inbox i join
+          unnest(${ended.map(({ id }) => id)}::bigint[], ${ended.map(({ due }) => due)}::bigint[]) as e (id, due)
+          on i.id = e.id and i.due = e.due
+        where i.state = 'pending' for update of i skip locked
+      )`.run(db);
   }
   const leased = await sql<{ id: number }>`
     update adbind_inbox set owner = ${owner}, due = ${until} where id in (
