@@ -114,7 +114,10 @@ test("a store that keeps a handler waiting that has ended counts no failure of i
 test("what an effect does wrong by itself is a failure of the handler, in a database's words too", async () => {
   const faults: readonly [string, () => unknown][] = [
     ["a service of its own is down", () => Promise.reject(Object.assign(new Error("down"), { code: "ECONNREFUSED" }))],
-    ["a constraint", () => Promise.reject(Object.assign(new Error("duplicate key"), { code: "23505" }))],
+    [
+      "a constraint is broken by what it writes",
+      () => Promise.reject(Object.assign(new Error("duplicate key"), { code: "23505" })),
+    ],
   ];
   for (const [what, fault] of faults) {
     await handling(async () => async () => void (await fault()));

@@ -137,6 +137,30 @@ function unreadableCase(of: SenderCase): void {
       assert.match(aside!.error!, "its meta says neither where it goes nor for whom");
     });
 
+  test("a row that cannot be read is set aside with its reason; the others go on", async ({ sender, network }) => {
+    await of.corrupt(
+      "update adbind_job_bodies set meta = 'nonsense' where job = (select min(id) from adbind_jobs)",
+      () => changed(sender),
+    );
+    sender.start();
+    await until(() => drained(sender));
+    assert.equal(
+      network.sent.map(({ url, body }) => [url, body.task_id]),
+      [[HOOK, "good"]],
+    );
+    const [aside] = await sender.outbox.list();
+    assert.equal([aside!.state, aside!.type, aside!.attempts], ["refused", "unreadable", 0]);
+    assert.match(aside!.error!, "its meta is no JSON");
+    assert.equal(await sender.activity({ principal: "buyer-1", subject: "bad" }), []);
+    assert.ok(await sender.outbox.drop(aside!.id));
+  });
+
+  test.run();
+}
+
+/** What is set aside because what was to be sent is gone. */
+function goneCase(of: SenderCase): void {
+  const test = suiteOf(of, "outbox, bodies gone");
   test("a row whose body was taken away by hand is set aside, its reason says so, and an operator is told once", async (context) => {
     const lines: { why?: string; message: string }[] = [];
     const note = (about: object, message: string) => void lines.push({ ...about, message });
@@ -165,27 +189,9 @@ function unreadableCase(of: SenderCase): void {
     assert.match(told[0]!.why!, /was taken away by hand/);
   });
 
-  test("a row that cannot be read is set aside with its reason; the others go on", async ({ sender, network }) => {
-    await of.corrupt(
-      "update adbind_job_bodies set meta = 'nonsense' where job = (select min(id) from adbind_jobs)",
-      () => changed(sender),
-    );
-    sender.start();
-    await until(() => drained(sender));
-    assert.equal(
-      network.sent.map(({ url, body }) => [url, body.task_id]),
-      [[HOOK, "good"]],
-    );
-    const [aside] = await sender.outbox.list();
-    assert.equal([aside!.state, aside!.type, aside!.attempts], ["refused", "unreadable", 0]);
-    assert.match(aside!.error!, "its meta is no JSON");
-    assert.equal(await sender.activity({ principal: "buyer-1", subject: "bad" }), []);
-    assert.ok(await sender.outbox.drop(aside!.id));
-  });
-
   test.run();
 }
 
 export function outboxCase(of: SenderCase): void {
-  for (const cases of [repeatCase, isolationCase, asideCase, unreadableCase]) cases(of);
+  for (const cases of [repeatCase, isolationCase, asideCase, unreadableCase, goneCase]) cases(of);
 }

@@ -24,15 +24,7 @@ export function postgresInbox(db: Db, dependencies: AcceptDependencies): Inbox<T
   return {
     accept: acceptor(db, dependencies),
     take: (request) => take(db, request, { ...watches, guard }),
-    async renew(ids, { owner, until }) {
-      if (ids.length === 0) return;
-      // One whose effect runs is locked for as long: it is its transaction's, and the others are not to wait for that.
-      await sql`
-        update adbind_inbox set due = ${until} where id in (
-          select id from adbind_inbox where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'
-          for update skip locked
-        )`.run(db);
-    },
+    renew: (ids, lease) => renew(db, ids, lease),
     async releaseLease(ids, { owner, now }) {
       await sql`
         update adbind_inbox set owner = null, due = ${now}
@@ -90,6 +82,16 @@ const aloneOn =
         });
 
 const joined = sql`select i.*, s.url from adbind_inbox i join adbind_senders s on s.id = i.sender`;
+
+/** One whose effect runs is locked for as long: it is its transaction's, and the others are not to wait for that. */
+async function renew(db: Db, ids: readonly number[], { owner, until }: Lease): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update adbind_inbox set due = ${until} where id in (
+      select id from adbind_inbox where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'
+      for update skip locked
+    )`.run(db);
+}
 
 interface TakeDependencies {
   readonly leases: LeaseWatch;
