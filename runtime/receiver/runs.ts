@@ -1,5 +1,4 @@
 /** The handlers that run: each with its time, and what becomes of its event when it ends. */
-import { isPassingFault } from "../db/open.js";
 import { AdbindError } from "../errors.js";
 import type { Effect, Held, InboxEvent } from "../store/types.js";
 import { HandlerOverdue, startRun, type TimedRun } from "./deadline.js";
@@ -103,7 +102,7 @@ async function handle<Tx>(
     // Who stops the receiver leaves the event to its lease: the handler may still be at it.
     if (error instanceof Stopped) return ended;
     fault = error;
-    if (whose !== undefined && isStores(whose, error)) await putOff(config, event, held(), error);
+    if (whose !== undefined && (await isStores(whose, error))) await putOff(config, event, held(), error);
     else ended = await fail(config, event, held(), error);
   } finally {
     given.close();
@@ -121,10 +120,12 @@ type Whose = "application" | "store";
  * the application's own, and a statement that takes too long, or a constraint met at the commit, is its own: there only what the
  * store has told is the store's. One that keeps a handler waiting that has ended has failed too.
  */
-const isStores = (whose: Whose, error: unknown): boolean =>
-  whose === "store"
-    ? error instanceof HandlerOverdue || isPassingFault(error)
-    : error instanceof AdbindError && isPassingFault(error);
+async function isStores(whose: Whose, error: unknown): Promise<boolean> {
+  if (whose === "store" ? error instanceof HandlerOverdue : !(error instanceof AdbindError)) return whose === "store";
+  // Whoever verifies webhooks need not load the engines.
+  const { isPassingFault } = await import("../db/open.js");
+  return isPassingFault(error);
+}
 
 /**
  * The store could not write down that an event is handled. No failure of its handler is counted: an outage would use up the tries

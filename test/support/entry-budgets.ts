@@ -25,7 +25,7 @@ export const budgets: Record<string, number> = {
   "adbind/db": 176,
   "adbind/queue": 382,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
-  "adbind/receiver": 323,
+  "adbind/receiver": 324,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
   "adbind/sender": 870,
