@@ -64,4 +64,24 @@ test("what is replayed while the one before it ends goes after that all the same
   await database.close();
 });
 
+test("what a dead instance had under way waits behind one that was replayed, and is under way no more", async () => {
+  const database = await openPostgres({ url: await postgres.database(), connections: 2 });
+  const queue = openQueue(database, "test");
+  await put(queue, ...["a", "b"].map((key) => job({ key, orderingKey: "o" })));
+  const ids = (await queue.list()).map(({ id }) => id);
+  await database.query((q) => q.run("update adbind_jobs set state = 'expired' where id = ?", [ids[0]]));
+  await queue.take({ now: Date.now(), ...all });
+  assert.ok(await queue.replay(ids[0]!, Date.now()));
+  await database.query((q) => q.run("update adbind_jobs set lease_until = 0 where lease_until is not null"));
+  const taken = await queue.take({ now: Date.now(), ...all });
+  assert.equal(
+    taken.map(({ key }) => key),
+    ["a"],
+  );
+  const [, waits] = await queue.list();
+  assert.equal([waits!.key, waits!.startedAt], ["b", null]);
+  await queue.close();
+  await database.close();
+});
+
 test.run();

@@ -177,7 +177,8 @@ export const postponeJobs = (q: Query, behind: readonly Behind[], now: number): 
       join adbind_jobs j on j.id = b.id where j.state = 'ready' and j.attempts = 0 and ${UNLEASED}
       for update of j skip locked
     )
-    update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, lease_until = null where id in (select id from mine)`,
+    update adbind_jobs set due = ${BEHIND_DUE_MS}, token = null, lease_until = null, started_at = null
+    where id in (select id from mine)`,
     [[...new Set(behind.map(([, head]) => head))], now, behind.map(([id]) => id), behind.map(([, head]) => head)],
   );
 

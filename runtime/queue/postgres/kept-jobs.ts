@@ -245,8 +245,8 @@ export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: n
   switch (what.kind) {
     case "hasten":
       return yield* q.run(
-        `update adbind_jobs set due = ${BY_NOW}, token = null, lease_until = null where id = ?::bigint and state = 'ready' and due > ${BY_NOW}
-          and due < ${BEHIND_DUE_MS} and ${UNLEASED}`,
+        `update adbind_jobs set due = ${BY_NOW}, token = null, lease_until = null, started_at = null
+        where id = ?::bigint and state = 'ready' and due > ${BY_NOW} and due < ${BEHIND_DUE_MS} and ${UNLEASED}`,
         [now, what.id, now],
       );
     case "rehome":
