@@ -21,10 +21,11 @@ const putOff = "take up domains that a clock ahead put off";
 const members = "queue members' domains that were never crawled";
 const stale = "end what files said that have been gone for long";
 const hosted = "ask origins whether they point at hosted files";
+const unnamed = "remove agents that nobody names any more";
 const turn = "take the turn of the registry's upkeep";
 const givenBack = ["give back the turn recrawl", "give back the turn upkeep"];
 /** What is done in the turn: none of it where the turn cannot be had. */
-const inTurn = [adopted, putOff, members, stale, hosted];
+const inTurn = [adopted, unnamed, putOff, members, stale, hosted];
 /** When a domain would be crawled that a clock years ahead has planned. */
 const FAR = NOW + 4_000 * DAY_MS;
 
@@ -64,6 +65,7 @@ export const crawl: World = {
     },
     { step: stale, table: "adbind_registry_publishers", where: "domain like 'stale%' and valid = 1" },
     { step: hosted, table: "adbind_registry_hosted", where: "origin_checked_at is null" },
+    { step: unnamed, table: "adbind_registry_agents", where: "url like 'https://unnamed%'" },
   ],
   breaches: [
     { table: "adbind_crawl_requests", how: "delete", fails: [requestsGone] },
@@ -83,7 +85,8 @@ export const crawl: World = {
     { table: "adbind_registry_publishers", how: "gone", fails: [adopted, effect, members, stale] },
     { table: "adbind_registry_member_domains", how: "gone", fails: [members] },
     { table: "adbind_registry_authorizations", how: "update", fails: [effect] },
-    { table: "adbind_registry_authorizations", how: "gone", fails: [effect, stale] },
+    { table: "adbind_registry_authorizations", how: "gone", fails: [effect, stale, unnamed] },
+    { table: "adbind_registry_agents", how: "delete", fails: [unnamed] },
     { table: "adbind_registry_hosted", how: "update", fails: [hosted] },
     { table: "adbind_registry_hosted", how: "gone", fails: [hosted] },
   ],
@@ -102,6 +105,7 @@ export const crawl: World = {
       due("next.example"),
       due("far.example", FAR),
       `insert into adbind_registry_publishers (domain, crawled_at) values ('${fresh("imported")}', ${NOW})`,
+      `insert into adbind_registry_agents (url) values ('https://${fresh("unnamed")}/mcp')`,
       `insert into adbind_registry_hosted (domain, file, updated_at) values ('${fresh("hosted")}', '{}', 1)`,
     ]);
   },
