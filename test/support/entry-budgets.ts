@@ -20,30 +20,30 @@ export const budgets: Record<string, number> = {
   "adbind/facts": 30,
   // What registries keep is part of it, lists and grants too; and what finds one of several databases, by sender and by
   // principal. The functions of the schema are text of it, and where an application's transaction is.
-  "adbind/store": 370,
+  "adbind/store": 372,
   // Both engines, with their tables, and what finds the primary of several servers.
-  "adbind/db": 176,
-  "adbind/queue": 382,
+  "adbind/db": 178,
+  "adbind/queue": 385,
   // Judging a body alone, spans, finding keys by the release, and the job loop that queues have too are part of it.
   "adbind/receiver": 324,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications, what operators do, and deadlines
   // of what an application is asked.
-  "adbind/sender": 870,
+  "adbind/sender": 880,
   "adbind/extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "adbind/seller": 388,
   // The seller and the sender are part of it, with their stores; conversations, transformers and claims of brands too.
-  "adbind/behaviours": 2218,
+  "adbind/behaviours": 2230,
   // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
   // loaded where they are wanted.
   "adbind/buyer": 194,
   "adbind/buyer/web": 177,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "adbind-cli/conformance": 700,
+  "adbind-cli/conformance": 706,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept; a search in parts;
   // the numbers of changes as each engine gives them.
-  "adbind-cli/registry": 1487,
+  "adbind-cli/registry": 1492,
   "adbind/registry/client": 30,
   // A receiver on SQLite, with what signs and forges.
-  "adbind/testing": 690,
+  "adbind/testing": 694,
 };
