@@ -42,13 +42,23 @@ export function* onlyNamedAfter(q: Query, after: number, limit: number): Corouti
   return rows.map(({ id }) => id);
 }
 
-/** What is known of an agent stands in these, by its number, or leads to one that does: who is in the feed has a profile. */
+/** What is known of an agent stands in these, by its number. */
 const OF_AGENTS = [
   "adbind_registry_authorizations",
   "adbind_registry_profiles",
   "adbind_registry_dirty",
   "adbind_registry_probes",
 ];
+
+/**
+ * Those of some agents whom nobody authorizes that the feed still tells of, as let go. Not all that it tells of ever had a profile: who
+ * belongs to a member that does not show him has none.
+ */
+function* toldAsGone(q: Query, agents: readonly number[]): Coroutine<Set<number>> {
+  const text = `select distinct agent from adbind_registry_feed where gone = 1 and ${q.dialect.among("agent", "bigint")}`;
+  const rows = yield* q.rows<{ agent: number }>(text, [q.dialect.list(agents)]);
+  return new Set(rows.map(({ agent }) => agent));
+}
 
 /**
  * Removes those of a window of agents that are nobody's, and that nobody names any more: anybody may name any number, and claim to be
@@ -62,9 +72,17 @@ export function* removeUnnamedAgents(
 ): Coroutine<number> {
   if (!(yield* q.tryLock(NUMBERED_AGENTS))) return 0;
   const unnamed = OF_AGENTS.map((table) => `not exists (select 1 from ${table} n where n.agent = g.id)`).join(" and ");
-  return yield* q.run(
-    "delete from adbind_registry_agents where id in (select g.id from adbind_registry_agents g " +
-      `where g.id > ? and g.id <= ? and g.member is null and ${unnamed}${q.dialect.forUpdateFree})`,
+  const found = yield* q.rows<{ id: number }>(
+    `select g.id from adbind_registry_agents g where g.id > ? and g.id <= ? and g.member is null and ${unnamed}` +
+      q.dialect.forUpdateFree,
     [after, after + limit],
   );
+  if (found.length === 0) return 0;
+  const ids = found.map(({ id }) => id);
+  // For these alone: the feed has no index by agent, and only what is gone is gone through.
+  const told = yield* toldAsGone(q, ids);
+  const among = q.dialect.among("id", "bigint");
+  return yield* q.run(`delete from adbind_registry_agents where ${among}`, [
+    q.dialect.list(ids.filter((id) => !told.has(id))),
+  ]);
 }

@@ -24,6 +24,7 @@ test.after(() => rmSync(folder, { recursive: true }));
 const NEWS = "news.example";
 const claimedBy = (url: string) => ({ publisherDomain: NEWS, agent: entry(url) });
 const CLAIMED = ["https://claimed-0.example/mcp", "https://claimed-1.example/mcp"];
+const sells = { name: null, type: "sales", deliveryTypes: [], formatKinds: [], hasTmp: false } as const;
 const ALL = { after: 0, limit: 1_000 };
 
 const agentsIn = async (database: Database): Promise<string[]> =>
@@ -43,7 +44,6 @@ for (const [name, open] of Object.entries(engines))
     const { database } = store;
     const data = createRegistryData(store, { now: () => NOW });
     await data.applyCrawl(crawl(NEWS, { agents: [entry(SELLER)] }));
-    const sells = { name: null, type: "sales", deliveryTypes: [], formatKinds: [], hasTmp: false } as const;
     await data.putMember({
       ...{ slug: "shown", organization: null, displayName: "Shown", tier: null, founding: false, isPublic: true },
       ...{ domains: [], agents: [{ ...sells, url: "https://member.example/mcp", visibility: "private" }] },
@@ -62,6 +62,37 @@ for (const [name, open] of Object.entries(engines))
     assert.equal([await removed(database), await agentsIn(database)], [0, stays]);
     await data.applyCrawl(crawl("liar.example", { others: CLAIMED.map(claimedBy) }));
     assert.is((await data.lookupPublisher(NEWS)).authorized_agents.length, 2);
+    await store.close();
+  });
+
+for (const [name, open] of Object.entries(engines))
+  test(`${name}: an agent that the feed tells of stays, whether or not it ever had a profile`, async () => {
+    const store = await open();
+    const { database } = store;
+    const data = createRegistryData(store, { now: () => NOW });
+    const member = (agents: readonly string[]) =>
+      data.putMember({
+        ...{ slug: "hides", organization: null, displayName: "Hides", tier: null, founding: false, isPublic: true },
+        domains: [],
+        agents: agents.map((url) => ({ ...sells, url, visibility: "private" })),
+      });
+    // Whom a member does not show has no profile, and publishers say what they say.
+    await member([SELLER]);
+    await data.applyCrawl(crawl(NEWS, { agents: [entry(SELLER)] }));
+    const first = await data.feed({ limit: 100 });
+    assert.ok(first.ok);
+    await data.applyCrawl(crawl(NEWS, { agents: [] }));
+    await member([]);
+    assert.equal([await removed(database), await agentsIn(database)], [0, [SELLER]]);
+    // Who made it away would have had its number on SQLite.
+    await data.putClaims(CLAIMED[0]!, [{ publisherDomain: NEWS, authorizedFor: "All" }]);
+    const next = await data.feed({ cursor: first.value.cursor ?? undefined, limit: 100 });
+    assert.ok(next.ok);
+    const revoked = next.value.events.filter(({ event_type: type }) => type === "authorization.revoked");
+    assert.equal(
+      revoked.map(({ payload }) => payload.agent_url),
+      [SELLER],
+    );
     await store.close();
   });
 
