@@ -110,7 +110,7 @@ interface DataDependencies {
 
 const lookups = ({ db, now, publicUrl }: DataDependencies) => {
   const offers = new Offers();
-  const expanded = (request: ExpandRequest) => expand(db, request, { offers, now: now() });
+  const expanded = (request: ExpandRequest, by = "") => expand(db, request, { offers, by, now: now() });
   return {
     lookupPublisher: async (text) => {
       const domain = domainOf(text);
@@ -138,9 +138,9 @@ const lookups = ({ db, now, publicUrl }: DataDependencies) => {
     },
     lookupProperty: async (type, value, agent) =>
       db.read((q) => lookupProperty(q, { type, value, agentUrl: agent && urlOf(agent) }, now())),
-    expand: async (request) => JSON.parse((await expanded(request)).toString()) as ExpandResult,
+    expand: async (request, by) => JSON.parse((await expanded(request, by)).toString()) as ExpandResult,
     expandBytes: expanded,
-    validateProduct: (request) => validateProduct(db, request, { offers, now: now() }),
+    validateProduct: (request, by = "") => validateProduct(db, request, { offers, by, now: now() }),
     stats: () => db.read(stats),
     revision: () => db.query((q) => revision(q)),
   } satisfies Partial<RegistryData>;

@@ -107,6 +107,8 @@ const nothing: OfferedView = { offered: { offers: [] }, sells: () => false, wide
 
 interface ExpandDependencies {
   readonly offers: Offers;
+  /** Who asks: where much is to be done, callers take turns. */
+  readonly by: string;
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -128,7 +130,7 @@ async function agentViews<T>(
   const made: [domain: string, T][] = [];
   let left = MATCHING_LIMIT;
   // What is no URL is nobody's.
-  const wanted = { agentUrl: agentUrlOf(agentUrl) ?? "", domains: [...byDomain.keys()] };
+  const wanted = { agentUrl: agentUrlOf(agentUrl) ?? "", domains: [...byDomain.keys()], by: dependencies.by };
   await dependencies.offers.of(db, wanted, function* ({ domain, valid, offered, edges }) {
     const asked = byDomain.get(domain)!.map(({ filters }) => filters);
     left -= offered.offers.length * asked.length;

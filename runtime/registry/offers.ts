@@ -54,6 +54,8 @@ export interface OffersQuery {
   readonly agentUrl: string;
   /** Each once. */
   readonly domains: readonly string[];
+  /** Who asks: where much is to be done, callers take turns. */
+  readonly by: string;
 }
 
 interface Kept {
@@ -101,7 +103,7 @@ export class Offers {
   /** @returns those that are to be asked for again */
   async #some(
     db: Database,
-    { agentUrl, domains }: OffersQuery,
+    { agentUrl, domains, by }: OffersQuery,
     { take, first }: { readonly take: (offering: Offering) => Steps<void>; readonly first: boolean },
   ): Promise<string[]> {
     const kept = new Map(domains.map((domain) => [domain, this.#kept.get(domain)]));
@@ -132,7 +134,7 @@ export class Offers {
       }),
     );
     if (later.length + large.length === 0) return left;
-    return this.#largeWork.run(async () => {
+    return this.#largeWork.run(by, async () => {
       for (const work of later) await inTurns(work());
       for (const row of large) {
         const properties = await readInPages(db, row);

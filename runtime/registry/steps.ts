@@ -86,9 +86,15 @@ function* merged<Item>(
 /** Most that wait for their turn: what was read for them waits in memory, and beyond some seconds their callers have gone. */
 const WAITING_LIMIT = 16;
 
+interface Waiting {
+  readonly begin: () => void;
+  readonly refuse: (error: AdbindError) => void;
+}
+
 /** Large work, of which but some is done at once: what is under way is held in memory, and work that takes turns is all under way. */
 export class LargeWork {
-  readonly #waiting: (() => void)[] = [];
+  /** By who asks, in the order in which they have their turns. */
+  readonly #waiting = new Map<string, Waiting[]>();
   #free: number;
 
   /** @param most done at once */
@@ -97,20 +103,48 @@ export class LargeWork {
   }
 
   /**
-   * Does some when it is its turn, in the order in which it came.
-   * @throws AdbindError `registry_busy` when too many wait already; else what the work throws
+   * Does some when it is its turn: those who ask have theirs one after the other, however much each wants done.
+   * @param by who asks; "" is somebody too
+   * @throws AdbindError `registry_busy` when too many wait already, or too much of the same caller's where others come; else what the
+   * work throws
    */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(by: string, work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
-    else if (this.#waiting.length >= WAITING_LIMIT) throw busy();
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else await this.#turn(by);
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
+      const next = this.#next();
       if (next === undefined) this.#free += 1;
-      else next();
+      else next.begin();
     }
+  }
+
+  #turn(by: string): Promise<void> {
+    const own = this.#waiting.get(by) ?? [];
+    const waiting = [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
+    if (waiting >= WAITING_LIMIT) this.#makeRoom(own.length);
+    return new Promise<void>((begin, refuse) => {
+      own.push({ begin, refuse });
+      this.#waiting.set(by, own);
+    });
+  }
+
+  /** Whoever has most in the line gives up what came last, for one who would have less: else one caller could keep out all others. */
+  #makeRoom(own: number): void {
+    const most = [...this.#waiting.values()].reduce((a, b) => (b.length > a.length ? b : a));
+    if (most.length <= own + 1) throw busy();
+    most.pop()!.refuse(busy());
+  }
+
+  #next(): Waiting | undefined {
+    for (const [by, own] of this.#waiting) {
+      const next = own.shift();
+      this.#waiting.delete(by);
+      if (own.length > 0) this.#waiting.set(by, own);
+      return next;
+    }
+    return undefined;
   }
 }
 

@@ -120,10 +120,15 @@ export interface RegistryData extends FollowedData, ListedData, OptOutData, Chec
    * those say too much of it to be read at once
    */
   lookupProperty(type: PropertyAgents["type"], value: string, agentUrl?: string): Promise<PropertyAgents>;
-  expand(request: ExpandRequest): Promise<ExpandResult>;
+  /**
+   * @param by who asks, by any name: callers of large expansions take turns
+   * @throws AdbindError `registry_busy` when too many large ones wait already; `registry_data_invalid`
+   */
+  expand(request: ExpandRequest, by?: string): Promise<ExpandResult>;
   /** The same, as it goes over the wire: its parts are kept as text, and reading them would be for writing them again. */
-  expandBytes(request: ExpandRequest): Promise<JsonBytes<ExpandResult>>;
-  validateProduct(request: ExpandRequest): Promise<ProductAuthorization>;
+  expandBytes(request: ExpandRequest, by?: string): Promise<JsonBytes<ExpandResult>>;
+  /** @param by as of `expand` @throws AdbindError as `expand` */
+  validateProduct(request: ExpandRequest, by?: string): Promise<ProductAuthorization>;
   stats(): Promise<Stats>;
   /** Changes whenever anything does; cheap, for an ETag of whatever is made from the data. */
   revision(): Promise<number>;

@@ -7,6 +7,7 @@ import {
   type RegistryServerDependencies,
   within,
 } from "../api-request.js";
+import { whoAsks } from "../limits.js";
 import { notFound } from "../problems.js";
 import { agentOf, checkedSelectors, pageOf } from "./inputs.js";
 
@@ -35,8 +36,8 @@ type Ids =
   | "readStats";
 
 export const agentRoutes = ({ data }: RegistryServerDependencies): ApiHandlers<Ids> => ({
-  async expandProductIdentifiers({ body }) {
-    const bytes = await within(data.expandBytes(checkedSelectors(body)));
+  async expandProductIdentifiers({ body, request }) {
+    const bytes = await within(data.expandBytes(checkedSelectors(body), whoAsks(request)));
     return { body: bytes, headers: { "cache-control": EXPANSION_CACHE }, fingerprint: () => bytes.lasting };
   },
   async searchAgents({ query }) {
@@ -53,8 +54,8 @@ export const agentRoutes = ({ data }: RegistryServerDependencies): ApiHandlers<I
     if (page === undefined) throw notFound("No such agent", { more: { agent_url: agentUrl } });
     return { body: pageOf(page), headers: { "cache-control": LOOKUP_CACHE } };
   },
-  async validateProductAuthorization({ body }) {
-    return { body: await within(data.validateProduct(checkedSelectors(body))) };
+  async validateProductAuthorization({ body, request }) {
+    return { body: await within(data.validateProduct(checkedSelectors(body), whoAsks(request))) };
   },
   async readStats() {
     return { body: await within(data.stats()), headers: { "cache-control": LOOKUP_CACHE } };
