@@ -86,4 +86,47 @@ test("a flight begins a day after the run at the soonest, however many years tha
     assert.is((await asked("2026-04-01T00:00:00Z", at)).requests[3]?.start_time, start, at);
 });
 
+/** What one order and one report are asked with in late November 2026. */
+async function askedOf(order: JsonObject, report: JsonObject = {}): Promise<JsonObject[]> {
+  const step = (id: string, task: string, request: JsonObject) =>
+    `      - {id: ${id}, task: ${task}, sample_request: ${JSON.stringify(request)}}`;
+  const steps = [step("order", "create_media_buy", order), step("report", "get_media_buy_delivery", report)];
+  const requests: JsonObject[] = [];
+  const keep = (args: JsonObject): JsonObject => {
+    const { idempotency_key: _, ...rest } = args;
+    requests.push(rest);
+    return { status: "completed", media_buy_id: "mb-1" };
+  };
+  await runSmall(
+    suiteOf(["id: own", "phases:", "  - id: p", "    steps:", ...steps].join("\n")),
+    { create_media_buy: keep, get_media_buy_delivery: keep },
+    { now: () => Date.parse("2026-11-29T12:00:00Z") },
+  );
+  return requests;
+}
+
+test("an order that begins at once and has to end before today ends whole years later", async () => {
+  const order = { start_time: "asap", end_time: "2026-06-30T23:59:59Z" };
+  assert.equal(await askedOf(order, { start_date: "2026-06-01", end_date: "2026-06-30" }), [
+    { start_time: "asap", end_time: "2027-06-30T23:59:59Z" },
+    { start_date: "2026-06-01", end_date: "2027-06-30" },
+  ]);
+});
+
+test("a date without a time is that of the order that begins in the course of the day", async () => {
+  for (const start of ["2026-04-01T09:00:00Z", "2026-04-01T00:00:00-05:00", "2026-04-01T00:00:00"]) {
+    const order = { start_time: start, end_time: "2026-06-30T23:59:59Z" };
+    assert.equal(
+      (await askedOf(order, { start_date: "2026-04-01", end_date: "2026-06-30" }))[1],
+      { start_date: "2027-04-01", end_date: "2027-06-30" },
+      start,
+    );
+  }
+});
+
+test("an end that stands for never stays a date", async () => {
+  const [order] = await askedOf({ start_time: "2026-04-01T00:00:00Z", end_time: "9999-12-31T23:59:59Z" });
+  assert.equal(order, { start_time: "2027-04-01T00:00:00Z", end_time: "9999-12-31T23:59:59Z" });
+});
+
 test.run();
