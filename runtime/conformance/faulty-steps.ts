@@ -11,6 +11,8 @@ export interface FaultyStep {
   readonly contradicts: string;
   /** The one check that is at fault, by the pointer it looks at: all others are held to. Undefined: the whole step. */
   readonly pointer?: string;
+  /** The same, by the check's name. */
+  readonly check?: string;
   /** Whether the fault shows depends on the agent or its state: the step may pass. */
   readonly sometimes?: true;
 }
@@ -76,6 +78,7 @@ export const faultySteps: readonly FaultyStep[] = [
     hash: "eb103cf81cb8",
     contradicts:
       "enums/error-code.json: what lacks a not-found code of its own, as brands do, MUST be told by REFERENCE_NOT_FOUND and not by a custom one; the step takes custom codes alone",
+    check: "error_code",
   },
   {
     release: "3.0.6",
@@ -84,6 +87,7 @@ export const faultySteps: readonly FaultyStep[] = [
     hash: "f988072d6054",
     contradicts:
       'of the step itself: "At most one logical webhook event"; it fails where none comes, of an order that may be answered in full, which no webhook follows',
+    check: "webhook_received",
     sometimes: true,
   },
   {

@@ -27,9 +27,16 @@ export const takesError = (storyboard: string, step: string, hash: string): bool
   eitherSteps.some((one) => one.storyboard === storyboard && one.step === step && one.hashes.includes(hash));
 
 /** Whether a failure is of what is at fault, and of nothing else. */
-const isOfFault = ({ problem, checks }: StepResult, { pointer }: FaultyStep): boolean =>
-  pointer === undefined ||
-  (problem === undefined && checks.filter(isBroken).every((check) => check.pointer === pointer));
+const isOfFault = ({ problem, checks }: StepResult, fault: FaultyStep): boolean =>
+  (fault.pointer === undefined && fault.check === undefined) ||
+  (problem === undefined &&
+    checks
+      .filter(isBroken)
+      .every(
+        ({ check, pointer }) =>
+          (fault.check === undefined || check === fault.check) &&
+          (fault.pointer === undefined || pointer === fault.pointer),
+      ));
 
 function applied(result: StepResult, fault: FaultyStep | undefined): StepResult {
   if (fault === undefined) return result;

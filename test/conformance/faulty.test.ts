@@ -48,6 +48,24 @@ test("a denial in the arm of a rejection is no failure where an old suite asks f
   assert.equal(counted("3.0.18", result(...denied, "failed")), [["faulty", "passed"]]);
 });
 
+test("a step of which one check is at fault fails by its others: a webhook sent twice is no webhook that never came", () => {
+  const broken = (step: string, ...checks: string[]): StepResult => {
+    const fault = faultySteps.find((one) => one.release === "3.0.6" && one.step === step)!;
+    const failed = checks.map((check) => ({ check, outcome: "failed" }) as const);
+    return { ...result(fault.storyboard, step, fault.hash, "failed"), checks: failed };
+  };
+  const told = (step: string, ...checks: string[]) => counted("3.0.4", broken(step, ...checks))[0];
+  assert.equal(told("no_duplicate_webhooks_on_replay", "webhook_received"), ["faulty", "passed"]);
+  assert.equal(told("no_duplicate_webhooks_on_replay", "webhook_deliveries"), ["failed", "failed"]);
+  assert.equal(told("get_brand_identity_unknown", "error_code"), ["faulty", "passed"]);
+  assert.equal(told("get_brand_identity_unknown", "error_code", "response_schema"), ["failed", "failed"]);
+  const taken = {
+    ...broken("get_brand_identity_unknown", "error_code"),
+    problem: "the agent answered as if it knew it",
+  };
+  assert.equal(counted("3.0.4", taken), [["failed", "failed"]]);
+});
+
 test("what others build on is done where only the check at fault is broken", () => {
   const fault = faultySteps.find((one) => one.release === "3.1.19" && one.pointer !== undefined)!;
   const check = { check: "field_value", outcome: "failed", pointer: fault.pointer! } as const;
