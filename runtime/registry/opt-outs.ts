@@ -1,6 +1,7 @@
 /** Owners who want nothing fetched or told of their domains: what was found ends, and nothing is fetched any more. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
+import { lockAgents } from "../store/registry-agents.js";
 import { brandFileState, removeBrandFile } from "../store/registry-brands.js";
 import { claimantsAbout, removeClaimsAbout } from "../store/registry-claims.js";
 import { lockDomain } from "../store/registry-crawl.js";
@@ -74,6 +75,8 @@ function* end(
   }
   const changes = domains.map((domain) => prepare(ended(domain), now));
   const written = yield* writePublishers(q, changes);
+  // As who writes an agent's claims: the agent, then what it claims. Else each could hold what the other waits for.
+  yield* lockAgents(q, written.agents);
   const claims = yield* removeClaimsAbout(q, yield* idsOf(q, domains));
   const counts = [...written.counts, { kind: "authorizations", name: "agent_claim", by: -claims }];
   yield* finish(q, { ...written, counts }, now);

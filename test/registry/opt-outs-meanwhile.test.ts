@@ -129,4 +129,28 @@ test("what is known of a domain stays where its owner opts in again while it is 
   await store.close();
 });
 
+test("a domain opts out while an agent that it authorizes takes back what it said of it, and both are done", async () => {
+  const store = await openPostgresStore({ url: await postgres.database(), connections: 5 });
+  const { database } = store;
+  const data = createRegistryData(store, { now: () => NOW });
+  await data.applyCrawl(crawl(NEWS, { agents: [entry(SELLER)] }));
+  await data.putClaims(SELLER, [{ publisherDomain: NEWS, authorizedFor: "All" }]);
+  const { promise: held, resolve: unlock } = Promise.withResolvers<void>();
+  const holding = database.write(function* (q) {
+    yield* lockAgents(q, [...(yield* ensureAgents(q, [SELLER])).values()]);
+    yield* wait(held);
+  });
+  const waiting = async () => (await database.query((q) => q.rows(waits))).length;
+  await until(async () => (await database.query((q) => q.rows(inTransaction))).length > 0);
+  const takenBack = data.putClaims(SELLER, []);
+  await until(async () => (await waiting()) > 0);
+  const out = data.optOut(NEWS);
+  await until(async () => (await waiting()) > 1);
+  unlock();
+  assert.equal((await Promise.all([holding, takenBack, out])).at(-1), [NEWS]);
+  assert.equal((await data.lookupPublisher(NEWS)).authorized_agents, []);
+  assert.is((await data.stats()).authorizations_by_source.agent_claim ?? 0, 0);
+  await store.close();
+});
+
 test.run();
