@@ -127,7 +127,9 @@ class Invocation<Tx> {
     const { unchecked, judgedByHandler } = this.dependencies.settings;
     const { name } = this.at.served.tool;
     if (unchecked.has(name)) return true;
-    const places = (judgedByHandler[name] ?? []).map((one) => one.split("/"));
+    // Of its own: every object has something called constructor, as a tool may be.
+    const left = Object.hasOwn(judgedByHandler, name) ? judgedByHandler[name]! : [];
+    const places = left.map((one) => one.split("/"));
     const isBelow = (pointer: string): boolean => {
       const at = pointer.split("/");
       return places.some((steps) => steps.every((key, index) => key === "*" || key === at[index]));

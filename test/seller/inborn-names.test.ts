@@ -24,7 +24,8 @@ test("handlers of a release with a tool called constructor may leave it out, and
 test("a seller offers a tool called constructor in the releases that have it, and another of its releases has none", async () => {
   const out = path.join(userProject(), "bindings");
   const made = async (version: string, named: boolean): Promise<Release> => {
-    const source = changedRelease(({ "manifest.json": manifest }) => {
+    const source = changedRelease(({ "manifest.json": manifest, "media-buy/list-orders-request.json": request }) => {
+      request.properties = { limit: { type: "integer" } };
       manifest.proto_version = version;
       if (named) manifest.tools.constructor = { ...manifest.tools.list_orders, specialisms: [] };
     });
@@ -41,6 +42,10 @@ test("a seller offers a tool called constructor in the releases that have it, an
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
     const listed = await (await fetch(url, { method: "POST", headers, body })).text();
     assert.match(listed, /"name":"constructor"/);
+    const call = { name: "constructor", arguments: { limit: "many" } };
+    const asked = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params: call });
+    const refused = await (await fetch(url, { method: "POST", headers, body: asked })).text();
+    assert.match(refused, "INVALID_REQUEST", "what is wrong with a request is told as of any tool");
   } finally {
     await seller.close();
   }
