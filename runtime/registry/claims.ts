@@ -21,11 +21,12 @@ function* withoutOptedOutClaims(q: Query, claims: Claims): Coroutine<Claims> {
 
 /** Keeps what an agent says of itself, in place of what it said before. */
 export function* putClaims(q: Query, url: string, claims: Claims, now: number): Coroutine<void> {
-  const agent = (yield* ensureAgents(q, [url])).get(url)!;
   const wanted = yield* withoutOptedOutClaims(q, claims);
   const rows = yield* lockPublishers(q, [...wanted.keys()].sort(byCodePoint));
   // Once more: an owner may have opted out, and have had all that ended, while the locks were waited for.
   const kept = [...(yield* withoutOptedOutClaims(q, wanted))];
+  // After publishers, as who writes a file makes agents: of two who make the same one, neither holds what the other waits for.
+  const agent = (yield* ensureAgents(q, [url])).get(url)!;
   yield* lockAgents(q, [agent]);
   const removed = yield* removeClaims(q, [url]);
   const edges = kept.flatMap(([domain, { authorizedFor }]) =>

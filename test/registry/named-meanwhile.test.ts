@@ -66,4 +66,33 @@ test("who makes a publisher and waits for another is not waited for by who holds
   await store.close();
 });
 
+test("an agent that nobody knew says something of a publisher while a file names both, and both are kept", async () => {
+  const store = await openPostgresStore({ url: await postgres.database(), connections: 5 });
+  const { database } = store;
+  const data = createRegistryData(store, { now: () => NOW });
+  const NEW = "https://new.example/mcp";
+  const say = (agents: readonly string[]) =>
+    data.applyCrawl(
+      crawl("liar.example", { others: agents.map((url) => ({ publisherDomain: NEWS, agent: entry(url) })) }),
+    );
+  await say([SELLER]);
+  const { promise: held, resolve: unlock } = Promise.withResolvers<void>();
+  const holding = database.write(function* (q) {
+    yield* q.rows("select 1 as one from adbind_registry_authorizations where claimant = 'liar.example' for update");
+    yield* wait(held);
+  });
+  const connections = "select 1 as one from pg_stat_activity where datname = current_database() and";
+  const count = async (state: string) => (await database.query((q) => q.rows(`${connections} ${state}`))).length;
+  await until(async () => (await count("state = 'idle in transaction'")) > 0);
+  // It holds the publishers, and has yet to make the agent.
+  const named = say([NEW]);
+  await until(async () => (await count("wait_event_type = 'Lock'")) > 0);
+  const claimed = data.putClaims(NEW, [{ publisherDomain: NEWS, authorizedFor: "All" }]);
+  await until(async () => (await count("wait_event_type = 'Lock'")) > 1);
+  unlock();
+  await Promise.all([holding, named, claimed]);
+  assert.is((await data.stats()).authorizations_by_source.agent_claim, 2);
+  await store.close();
+});
+
 test.run();

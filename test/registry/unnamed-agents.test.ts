@@ -10,7 +10,6 @@ import type { Database } from "../../runtime/db/types.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import { createRegistry } from "../../runtime/registry/server/app.js";
 import { openPostgresStore, openSqliteStore, type PostgresStore, type SqliteStore } from "../../runtime/store/index.js";
-import { lockPublishers } from "../../runtime/store/registry-publishers.js";
 import { removeUnnamedAgents } from "../../runtime/store/registry-unnamed.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
@@ -104,6 +103,7 @@ test("an agent that somebody is about to name stays, whoever named it before", a
   await data.putClaims(claimed, [{ publisherDomain: NEWS, authorizedFor: "All" }]);
   await data.applyCrawl(crawl(NEWS, {}));
   await data.putClaims(claimed, []);
+  await data.applyCrawl(crawl("liar.example", { agents: [entry(SELLER)] }));
   const { promise: held, resolve: unlock } = Promise.withResolvers<void>();
   const rows = async (state: string): Promise<number> =>
     (
@@ -112,16 +112,18 @@ test("an agent that somebody is about to name stays, whoever named it before", a
       )
     ).length;
   const holding = database.write(function* (q) {
-    yield* lockPublishers(q, [NEWS]);
+    yield* q.rows("select id from adbind_registry_agents where url = ? for update", [SELLER]);
     yield* wait(held);
   });
   await until(async () => (await rows("state = 'idle in transaction'")) > 0);
-  const naming = data.putClaims(claimed, [{ publisherDomain: NEWS, authorizedFor: "All" }]);
+  // It has its number by then, and waits with what it has written.
+  const file = { agents: [entry(SELLER, { authorizedFor: "More" })], others: [claimedBy(claimed)] };
+  const naming = data.applyCrawl(crawl("liar.example", file));
   await until(async () => (await rows("wait_event_type = 'Lock'")) > 0);
   assert.is(await removed(database), 0);
   unlock();
   await Promise.all([holding, naming]);
-  assert.equal([await removed(database), await agentsIn(database)], [0, [claimed]]);
+  assert.equal([await removed(database), await agentsIn(database)], [0, [claimed, SELLER]]);
   assert.is((await data.lookupPublisher(NEWS)).authorized_agents.length, 1);
   await store.close();
 });
