@@ -1,9 +1,11 @@
 /** Owners who want nothing fetched or told of their domains: what was found ends, and nothing is fetched any more. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { lockAgents } from "../store/registry-agents.js";
 import { brandFileState, removeBrandFile } from "../store/registry-brands.js";
 import { claimantsAbout, removeClaimsAbout } from "../store/registry-claims.js";
+import { tick } from "../store/registry-clock.js";
 import { lockDomain } from "../store/registry-crawl.js";
 import { publishersByDomain } from "../store/registry-lookups.js";
 import {
@@ -16,6 +18,7 @@ import {
   publishersUnder,
   removeOptOut,
 } from "../store/registry-opt-outs.js";
+import { addCounts } from "../store/registry-profiles.js";
 import { awaitNewPublishers, lockPublishers, updatePublishers } from "../store/registry-publishers.js";
 import { fileProblem } from "./file-problems.js";
 import type { OptOutData } from "./listed-types.js";
@@ -26,6 +29,9 @@ import { finish } from "./recompute.js";
 
 /** Publishers ended in one transaction. */
 const ENDED_AT_ONCE = 20;
+
+/** Between looks whether claims that are being written are written, in milliseconds. */
+const CLAIMS_WAIT_MS = 50;
 
 const none = { properties: [], agents: [], genres: [], taxonomy: null } as const;
 const wish = fileProblem("opted_out", "", "its owner wants nothing fetched or told");
@@ -61,12 +67,14 @@ function* forgetClaims(q: Query, domains: readonly string[]): Coroutine<void> {
   yield* updatePublishers(q, forgotten);
 }
 
+interface Ending {
+  readonly optedOut: string;
+  /** It, or what is under it. */
+  readonly domains: readonly string[];
+}
+
 /** @returns whether the owner still wants it: what is known of who has thought better of it stays */
-function* end(
-  q: Query,
-  { optedOut, domains }: { readonly optedOut: string; readonly domains: readonly string[] },
-  now: number,
-): Coroutine<boolean> {
+function* end(q: Query, { optedOut, domains }: Ending, now: number): Coroutine<boolean> {
   // Before publishers: nobody asks for it who holds one.
   if (!(yield* holdOptOut(q, optedOut))) return false;
   for (const domain of domains) {
@@ -83,6 +91,18 @@ function* end(
   return true;
 }
 
+/** Ends what others say that was being written meanwhile: it is gone with that, or is there again. @returns whether some is left */
+function* endClaims(q: Query, { optedOut, domains }: Ending): Coroutine<boolean> {
+  const ids = yield* idsOf(q, domains);
+  if ((yield* claimantsAbout(q, ids)).length === 0 || !(yield* holdOptOut(q, optedOut))) return false;
+  const claims = yield* removeClaimsAbout(q, ids);
+  if (claims > 0) {
+    yield* tick(q);
+    yield* addCounts(q, [{ kind: "authorizations", name: "agent_claim", by: -claims }]);
+  }
+  return (yield* claimantsAbout(q, ids)).length > 0;
+}
+
 /** Ends all that is known of a domain whose owner has opted out, and of what is under it. @returns what has ended */
 async function endUnder(db: Database, domain: string, now: () => number): Promise<string[]> {
   // A crawl that is just being kept has not seen the wish: it is waited for, and what it keeps ends with the rest.
@@ -94,7 +114,9 @@ async function endUnder(db: Database, domain: string, now: () => number): Promis
   for (let at = 0; at < domains.length; at += ENDED_AT_ONCE) {
     const some = domains.slice(at, at + ENDED_AT_ONCE);
     await db.write((q) => forgetClaims(q, some));
-    if (!(await db.write((q) => end(q, { optedOut: domain, domains: some }, now())))) return domains.slice(0, at);
+    const ending = { optedOut: domain, domains: some };
+    if (!(await db.write((q) => end(q, ending, now())))) return domains.slice(0, at);
+    while (await db.write((q) => endClaims(q, ending))) await delay(CLAIMS_WAIT_MS);
   }
   await db.write((q) => optOutEnded(q, domain));
   return domains;

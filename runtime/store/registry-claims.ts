@@ -48,10 +48,16 @@ export const claimsBetween = (q: Query, agent: number, publisher: number, limit:
     [publisher, agent, limit],
   );
 
-/** Removes what others say of some publishers. @returns how many claims */
+/**
+ * Removes what others say of some publishers. Who is writing his claims is not waited for, since he may hold what others wait for that
+ * this transaction has: of those nothing is removed.
+ * @returns how many claims
+ */
 export const removeClaimsAbout = (q: Query, publishers: readonly number[]): Coroutine<number> =>
   q.run(
-    `delete from adbind_registry_authorizations where source = 'agent_claim' and ${q.dialect.among("publisher", "bigint")}`,
+    "delete from adbind_registry_authorizations where (publisher, source, agent, claimant) in " +
+      "(select publisher, source, agent, claimant from adbind_registry_authorizations where source = 'agent_claim' and " +
+      `${q.dialect.among("publisher", "bigint")}${q.dialect.forUpdateFree})`,
     [q.dialect.list(publishers)],
   );
 

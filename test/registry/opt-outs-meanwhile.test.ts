@@ -153,4 +153,32 @@ test("a domain opts out while an agent that it authorizes takes back what it sai
   await store.close();
 });
 
+test("what others say of a domain is not waited for by its opt-out, which ends it once it is written", async () => {
+  const store = await openPostgresStore({ url: await postgres.database(), connections: 5 });
+  const { database } = store;
+  const data = createRegistryData(store, { now: () => NOW });
+  await data.applyCrawl(crawl(NEWS, { agents: [entry(SELLER)] }));
+  for (const say of Object.values(sayers)) await say(data, [NEWS]);
+  const { promise: held, resolve: unlock } = Promise.withResolvers<void>();
+  const holding = database.write(function* (q) {
+    yield* q.rows("select 1 as one from adbind_registry_authorizations where claimant = ? for update", [CLAIMING]);
+    yield* wait(held);
+  });
+  await until(async () => (await database.query((q) => q.rows(inTransaction))).length > 0);
+  let over = false;
+  const out = data.optOut(NEWS).then((ended) => {
+    over = true;
+    return ended;
+  });
+  // All else has ended by then: nothing of it waits for who writes.
+  await until(async () => (await data.lookupPublisher(NEWS)).authorized_agents.length === 1);
+  assert.is(over, false);
+  unlock();
+  await holding;
+  assert.equal(await out, [NEWS]);
+  assert.equal((await data.lookupPublisher(NEWS)).authorized_agents, []);
+  assert.is((await data.stats()).authorizations_by_source.agent_claim ?? 0, 0);
+  await store.close();
+});
+
 test.run();
