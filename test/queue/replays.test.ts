@@ -69,7 +69,7 @@ test("what a dead instance had under way waits behind one that was replayed, and
   const queue = openQueue(database, "test");
   await put(queue, ...["a", "b"].map((key) => job({ key, orderingKey: "o" })));
   const ids = (await queue.list()).map(({ id }) => id);
-  await database.query((q) => q.run("update adbind_jobs set state = 'expired' where id = ?", [ids[0]]));
+  await database.query((q) => q.run("update adbind_jobs set state = 'expired' where id = ?", [ids[0]!]));
   await queue.take({ now: Date.now(), ...all });
   assert.ok(await queue.replay(ids[0]!, Date.now()));
   await database.query((q) => q.run("update adbind_jobs set lease_until = 0 where lease_until is not null"));
