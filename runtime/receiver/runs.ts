@@ -4,6 +4,7 @@ import type { Effect, Held, InboxEvent } from "../store/types.js";
 import { HandlerOverdue, startRun, type TimedRun } from "./deadline.js";
 import { runHandler } from "./dispatch.js";
 import type { EventContent } from "./envelope.js";
+import { PutOffs } from "./put-offs.js";
 import type { ReceiverConfig } from "./settings.js";
 import { storable } from "./storable.js";
 import type { RunOutcome } from "./tracing.js";
@@ -14,6 +15,9 @@ const MAX_BACKOFF_MS = 3_600_000;
 const JITTER = 0.25;
 /** Characters kept of a failure's text. */
 const MAX_ERROR_CHARS = 500;
+
+/** The event is handled here no more. */
+const GONE: readonly RunOutcome[] = ["completed", "lost", "dead"];
 
 /** The receiver was stopped before the handler was done. */
 class Stopped extends Error {}
@@ -45,12 +49,13 @@ export interface HandlerRuns {
  */
 export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string): HandlerRuns {
   const running = new Set<TimedRun>();
+  const putOffs = new PutOffs();
   return {
     async run({ id, event, content }, free) {
       const given = startRun(config.handlerTimeoutSeconds);
       running.add(given);
       try {
-        const ended = await handle(config, owner, { event, content, given, free });
+        const ended = await handle(config, owner, { event, content, given, free, putOffs });
         return ended === "completed" || ended === "lost" ? "gone" : "kept";
       } catch (error) {
         // The store is out of reach: the lease runs out, and the event is taken again.
@@ -72,13 +77,14 @@ interface Run {
   readonly given: TimedRun;
   /** Gives its slot to the next handler. */
   readonly free: () => void;
+  readonly putOffs: PutOffs;
 }
 
 /** One run of a handler, to what becomes of its event. */
 async function handle<Tx>(
   config: ReceiverConfig<Tx>,
   owner: string,
-  { event, content, given, free }: Run,
+  { event, content, given, free, putOffs }: Run,
 ): Promise<RunOutcome> {
   const { signal } = given;
   const begun = performance.now();
@@ -96,16 +102,20 @@ async function handle<Tx>(
   try {
     const effect = await given.wait(span.within(() => runHandler(config, event, { content, signal })));
     if (effect === undefined) free();
-    whose = "store";
+    // Whoever let nothing else run until then has used up its time by itself, and the store had none.
+    whose = performance.now() - begun < config.handlerTimeoutSeconds * 1000 ? "store" : "application";
     ended = await given.wait(config.store.inbox.complete({ ...held(), signal }, effect && noting(effect)));
   } catch (error) {
     // Who stops the receiver leaves the event to its lease: the handler may still be at it.
     if (error instanceof Stopped) return ended;
     fault = error;
-    if (whose !== undefined && (await isStores(whose, error))) await putOff(config, event, held(), error);
+    const isStore = whose !== undefined && (await isStores(whose, error));
+    const doubled = isStore ? putOffs.add(event.id, whose === "application" && !isLackingRoom(error)) : undefined;
+    if (doubled !== undefined) await putOff(config, event, { ...held(), doubled }, error);
     else ended = await fail(config, event, held(), error);
   } finally {
     given.close();
+    if (GONE.includes(ended)) putOffs.forget(event.id);
     span.end(ended, fault);
     config.metrics.handled(ended, event.kind, (performance.now() - begun) / 1000);
   }
@@ -114,6 +124,9 @@ async function handle<Tx>(
 
 /** Whose work goes on; the application's are the handler, and the transaction from its effect on. */
 type Whose = "application" | "store";
+
+/** A disk that is full, or fails, lets an event be removed and an effect write nothing. */
+const isLackingRoom = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_failed";
 
 /**
  * Has the store failed, and not the application? From an effect on, the words of a database or of the system may be those of one of
@@ -131,13 +144,18 @@ async function isStores(whose: Whose, error: unknown): Promise<boolean> {
  * The store could not write down that an event is handled. No failure of its handler is counted: an outage would use up the tries
  * of all that ran in it.
  */
-async function putOff<Tx>(config: ReceiverConfig<Tx>, event: InboxEvent, held: Held, error: unknown): Promise<void> {
+async function putOff<Tx>(
+  config: ReceiverConfig<Tx>,
+  event: InboxEvent,
+  { doubled, ...held }: Held & { readonly doubled: number },
+  error: unknown,
+): Promise<void> {
   const about = { id: event.id, kind: event.kind, error: faultText(error) };
   config.log.error(
     about,
     "the store could not keep that an event is handled; it is handled again later, no failure counted",
   );
-  const due = held.now + backoff(config, event.attempts);
+  const due = held.now + backoff(config, event.attempts + doubled);
   await config.store.inbox.releaseLease([event.id], { owner: held.owner, now: due });
 }
 

@@ -95,6 +95,33 @@ test("a connection that is lost within an effect counts no failure of the handle
   assert.is((await store.pool.query("select from bookings")).rowCount, 1);
 });
 
+test("an effect that ends its connection each time uses up the tries of its event", async () => {
+  await handling(async () => async (tx) => {
+    await tx.query("select pg_terminate_backend(pg_backend_pid())");
+  });
+  await until(async () => (await kept()).dead === 1, "it is given up");
+  assert.ok(attempts.length > 4, "a few times the store may be at fault");
+});
+
+test("a disk that is full for long as effects write counts no failure of a handler", async () => {
+  await handling(async () => async (tx) => {
+    if (attempts.length < 9) await tx.query("do $$ begin raise exception 'no space' using errcode = '53100'; end $$");
+  });
+  await gone();
+  assert.equal([...new Set(attempts)], [1]);
+  assert.is(attempts.length, 9);
+});
+
+test("a handler that lets nothing else run until its time is over has failed by itself", async () => {
+  await handling(async () => {
+    const end = performance.now() + 2_100;
+    while (performance.now() < end);
+    return () => undefined;
+  });
+  await until(async () => (await kept()).dead === 1, "it is given up");
+  assert.equal(attempts, [1]);
+});
+
 test("a store that keeps a handler waiting that has ended counts no failure of it", async () => {
   const holder = await store.pool.connect();
   await handling(async () => {
