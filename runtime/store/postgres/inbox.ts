@@ -83,13 +83,16 @@ const aloneOn =
 
 const joined = sql`select i.*, s.url from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
-/** One whose effect runs is locked for as long: it is its transaction's, and the others are not to wait for that. */
+/**
+ * One whose effect runs is locked for as long: it is its transaction's, and the others are not to wait for that. Who only looks at
+ * leases, in `take`, keeps none from being renewed.
+ */
 async function renew(db: Db, ids: readonly number[], { owner, until }: Lease): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     update adbind_inbox set due = ${until} where id in (
       select id from adbind_inbox where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'
-      for update skip locked
+      for no key update skip locked
     )`.run(db);
 }
 
@@ -121,18 +124,21 @@ async function take(
   const { owner, until, now, limit } = request;
   const { leases, guard } = taking;
   await pull(db, request, taking);
+  // One that is locked is not over, its effect runs: seen here, it would keep others beyond the limit from being seen. Undone, it is
+  // watched from then on, and its holder has the time to say what became of it.
   const looking = await sql<LeasedRow>`
     select id, owner, due from adbind_inbox
-    where state = 'pending' and due <= ${now} and owner is not null order by due limit ${limit}`.rows(db);
+    where state = 'pending' and due <= ${now} and owner is not null order by due limit ${limit}
+    for key share skip locked`.rows(db);
   const ended = leases.ended(looking, now, until - now);
   if (ended.length > 0) {
-    // One that was renewed or taken meanwhile is due at another time; one that is locked is not over, its effect runs.
+    // One that was renewed or taken meanwhile is due at another time; of one that is locked by now an effect begins.
     await sql`
       update adbind_inbox set owner = null where id in (
         select i.id from adbind_inbox i join
           unnest(${ended.map(({ id }) => id)}::bigint[], ${ended.map(({ due }) => due)}::bigint[]) as e (id, due)
           on i.id = e.id and i.due = e.due
-        where i.state = 'pending' for update of i skip locked
+        where i.state = 'pending' for no key update of i skip locked
       )`.run(db);
   }
   const leased = await sql<{ id: number }>`
