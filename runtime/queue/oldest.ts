@@ -1,32 +1,38 @@
-/** How long what waits at endpoints has waited. */
+/** Whether what waits at endpoints has waited for too long. */
 import type { Coroutine, Query } from "../db/index.js";
 import { UNATTEMPTED } from "./jobs.js";
 
-/** Of an endpoint's jobs, in unix milliseconds; null where there are none of the kind. */
-export interface OldestJobs {
-  /** When the first of those was added, or replayed, that were not attempted since. */
-  readonly added: number | null;
-  /** When the first attempt began of that which was attempted first. */
-  readonly begun: number | null;
+/** Of an endpoint's jobs, whether there are any. */
+export interface OldJobs {
+  /** Added, or replayed, by then, and not attempted since. */
+  readonly added: boolean;
+  /** Attempted for the first time by then. */
+  readonly begun: boolean;
 }
 
-interface OldestRow extends OldestJobs {
+interface OldRow {
   readonly endpoint: string;
+  readonly added: number;
+  readonly begun: number;
 }
 
-/** Asked of many endpoints at once: to try each would be two transactions that write, of which nearly all find nothing. */
-export function* oldestJobs(
+/**
+ * Asked of many endpoints at once: to try each would be two transactions that write, of which nearly all find nothing. Where there are
+ * old ones the first is enough: who has many of them to end asks again and again.
+ * @param before unix milliseconds
+ */
+export function* oldJobs(
   q: Query,
   topic: string,
-  endpoints: readonly string[],
-): Coroutine<ReadonlyMap<string, OldestJobs>> {
+  { endpoints, before }: { readonly endpoints: readonly string[]; readonly before: number },
+): Coroutine<ReadonlyMap<string, OldJobs>> {
   if (endpoints.length === 0) return new Map();
-  const rows = yield* q.rows<OldestRow>(
-    `select endpoint, min(case when ${UNATTEMPTED} then created_at end) as added,
-      min(case when attempts > 0 then first_at end) as begun
-    from adbind_jobs where topic = ? and state = 'ready' and endpoint in (${endpoints.map(() => "?").join(", ")})
-    group by endpoint`,
-    [topic, ...endpoints],
+  const any = (which: string): string => `case when exists (select 1 from adbind_jobs j
+    where j.topic = ? and j.endpoint = e.endpoint and j.state = 'ready' and ${which} <= ?) then 1 else 0 end`;
+  const rows = yield* q.rows<OldRow>(
+    `select e.endpoint, ${any(`${UNATTEMPTED} and created_at`)} as added, ${any("attempts > 0 and first_at")} as begun
+    from (${endpoints.map(() => "select cast(? as text) as endpoint").join(" union all ")}) e`,
+    [topic, before, topic, before, ...endpoints],
   );
-  return new Map(rows.map((row) => [row.endpoint, row]));
+  return new Map(rows.map(({ endpoint, added, begun }) => [endpoint, { added: added === 1, begun: begun === 1 }]));
 }

@@ -1,6 +1,7 @@
 /** What it costs to look for what has waited for too long, on every queue. */
 import * as assert from "uvu/assert";
 import { waitingCaps } from "../../runtime/queue/waiting-caps.js";
+import { queueWith } from "../support/queue-with.js";
 import { end, take } from "./queue-steps.js";
 import { job, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
@@ -52,6 +53,35 @@ export function unwrittenCase(of: QueueCase): void {
       expired.map(({ key }) => key),
       ["waits"],
     );
+  });
+
+  test("a large backlog is looked through some endpoints at a time, with others' turns between", async ({
+    queue,
+    clock,
+  }) => {
+    for (const endpoint of ["a", "b", "c", "d"])
+      await put(queue, ...Array.from({ length: endpoint === "b" ? 9 : 3 }, () => job({ endpoint })));
+    const turns: number[] = [];
+    let turn = 0;
+    const watched = queueWith(queue, {
+      read(work) {
+        turns.push(turn);
+        setImmediate(() => {
+          turn += 1;
+        });
+        return queue.read(work);
+      },
+    });
+    const caps = {
+      queue: watched,
+      expireMs: 5_000,
+      keep: 9,
+      lookedJobs: 6,
+      now: () => clock.at,
+      onExpired: () => undefined,
+    };
+    await waitingCaps(caps).run(new AbortController().signal);
+    assert.equal(turns, [0, 1, 2], "a; b, which has more; c and d");
   });
 
   test.run();
