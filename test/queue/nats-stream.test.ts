@@ -157,6 +157,33 @@ function roomTest(ground: Ground): void {
   });
 }
 
+function killedTest(ground: Ground): void {
+  test("what a killed deliverer held comes back once its lease is over, also where others have room for little of it", async () => {
+    const { queue, other, close } = await opened(ground);
+    const survivor = await other();
+    const COUNT = 12;
+    await put(queue, ...Array.from({ length: COUNT }, () => job({ endpoint: "busy" })));
+    let held = 0;
+    await until(async () => {
+      held += (await taken(queue)).length;
+      return held === COUNT;
+    });
+    // It says no more of them. The other one has no room when their tickets come again, and then a little.
+    const begun = performance.now();
+    let done = 0;
+    const look = async (): Promise<boolean> => {
+      const room = performance.now() - begun < 5_000 ? 0 : 2;
+      const jobs = await survivor.take({ now: Date.now(), limit: 8, room: () => room });
+      const acks = jobs.map((one) => ({ job: one, outcome: { kind: "done" } }) as const);
+      await survivor.ack(acks, Date.now());
+      done += jobs.length;
+      return done === COUNT;
+    };
+    await until(look, "all are taken", { limitMs: 15_000, stepMs: 100 });
+    await close();
+  });
+}
+
 function lossTest(ground: Ground): void {
   test("a stream that is deleted whole costs time, and no event", async () => {
     const { queue, close } = await opened(ground, { resendMs: 300 });
@@ -279,6 +306,7 @@ if (hasNats()) {
   const ground: Ground = { postgres, nats };
   streamTests(ground);
   roomTest(ground);
+  killedTest(ground);
   lossTest(ground);
   secretTest(ground);
   majorityTest(ground);

@@ -69,9 +69,13 @@ const MARK_ROWS = kept(
 export const markRows = (q: Query, ids: readonly number[]): Coroutine<number> => q.run(MARK_ROWS, [ids]);
 
 const UNMARK_ROWS = kept(`update adbind_jobs set token = null, lease_until = null where id = any(array(
-  select id from adbind_jobs where id = any(?::bigint[]) and state = 'ready' and token = '${MARK}' for update skip locked))`);
+  select id from adbind_jobs where id = any(?::bigint[]) and state = 'ready' and token is not null and lease_until <= ${CLOCK}
+  for update skip locked))`);
 
-/** Takes away marks: a relay puts a ticket in when there is room. Of a row that somebody holds it does so in its time. */
+/**
+ * Takes away marks, and leases of those who were killed, which end as they are: a relay puts a ticket in when there is room. Of a row
+ * that somebody holds it does so in its time.
+ */
 export const unmarkRows = (q: Query, ids: readonly number[]): Coroutine<number> => q.run(UNMARK_ROWS, [ids]);
 
 const claiming = (waiting: string, lock: string): string => `with p as materialized (
