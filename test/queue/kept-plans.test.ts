@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { type Coroutine, openPostgres, type PostgresDatabase, type Query } from "../../runtime/db/index.js";
 import { removeKept } from "../../runtime/queue/evicting.js";
 import { BEHIND_DUE_MS } from "../../runtime/queue/jobs.js";
+import { oldJobs } from "../../runtime/queue/oldest.js";
 import { dropJob, listEndpoints } from "../../runtime/queue/postgres/kept-jobs.js";
 import { sharedPostgres } from "../support/postgres.js";
 
@@ -99,6 +100,27 @@ test("dropping the first under an ordering key looks through none of what waits 
   assert.ok(reading < 100, `read ${reading} rows`);
   const [next] = await database.query((q) => q.rows<{ id: number }>("select id from adbind_jobs where due = 10"));
   assert.is(next?.id, first!.id + 1);
+});
+
+test("whether what waits at endpoints is old is read from their own jobs, and no further than to the first that is", async () => {
+  const names = "case when n <= 20000 then 'big' else 'small' || n % 20 end";
+  for (const text of [
+    `insert into adbind_jobs (topic, key, random, endpoint, state, due, created_at, body_at)
+      select 'test', 'k' || n, true, ${names}, 'ready', n, 100 + n, 1 from generate_series(1, 22000) n`,
+    "analyze adbind_jobs",
+  ])
+    await database.query((q) => q.run(text));
+  const found: boolean[] = [];
+  const ask = (before: number, ...endpoints: string[]) =>
+    rowsRead(function* (q) {
+      const old = yield* oldJobs(q, "test", { endpoints, before });
+      found.push(...endpoints.map((endpoint) => old.get(endpoint)!.added));
+    });
+  const young = await ask(100, "small1", "small2", "small3", "small4");
+  assert.ok(young <= 2 * 400, `read ${young} rows`);
+  const old = await ask(30_000, "small1", "small2");
+  assert.ok(old <= 300, `read ${old} rows`);
+  assert.equal(found, [false, false, false, false, true, true]);
 });
 
 test.run();

@@ -4,18 +4,18 @@ import path from "node:path";
 import { connect } from "@nats-io/transport-node";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { natsQueue } from "../../runtime/queue/index.js";
 import { connectionOf } from "../../runtime/queue/nats/options.js";
-import type { Job, Queue } from "../../runtime/queue/types.js";
+import type { Job } from "../../runtime/queue/types.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { FakeNetwork, optionsFor } from "../sender/fixture.js";
 import { HOOK, secret } from "../sender/sender-suite.js";
-import { hasNats, NO_NATS, startNats, type TestNats } from "../support/nats.js";
-import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
+import { hasNats, NO_NATS, startNats } from "../support/nats.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
 import { until } from "../support/until.js";
+import { type NatsGround, openedOn, takenOf } from "./nats-ground.js";
 import { job, put } from "./queue-suite.js";
 
 test("servers, topics and databases that cannot be used are refused before anything is stored", async () => {
@@ -36,32 +36,8 @@ test("credentials and TLS of a server's URL are the client's, and are not shown"
   });
 });
 
-interface Ground {
-  readonly postgres: TestDatabases;
-  readonly nats: TestNats;
-}
-
-const all = { limit: 100, room: () => 100 };
-const taken = (queue: Queue): Promise<Job[]> => queue.take({ now: Date.now(), ...all });
-
-async function opened({ postgres, nats }: Ground, options: { resendMs?: number } = {}) {
-  const database: PostgresDatabase = await openPostgres({ url: await postgres.database(), connections: 4 });
-  const open = () => natsQueue({ servers: nats.url, ...options })(database, "stream", { leaseMs: 2_000 });
-  const queue = await open();
-  const more: Queue[] = [queue];
-  const other = async (): Promise<Queue> => {
-    more.push(await open());
-    return more.at(-1)!;
-  };
-  const close = async (): Promise<void> => {
-    for (const one of more) await one.close();
-    await database.close();
-  };
-  return { queue, database, other, close };
-}
-
 /** Asks the servers as an operator would. */
-async function asked<T>({ nats }: Ground, subject: string, body: object = {}): Promise<T> {
+async function asked<T>({ nats }: NatsGround, subject: string, body: object = {}): Promise<T> {
   const connection = await connect({ servers: nats.url.split(",") });
   try {
     return (await connection.request(`$JS.API.${subject}`, JSON.stringify(body), { timeout: 5_000 })).json<T>();
@@ -75,11 +51,11 @@ interface StreamInfo {
   readonly state: { readonly messages: number; readonly last_seq: number };
 }
 
-function streamTests(ground: Ground): void {
+function streamTests(ground: NatsGround): void {
   test("a retry is a scheduled message: it comes at its time, and nobody has looked for it", async () => {
-    const { queue, database, close } = await opened(ground);
+    const { queue, database, close } = await openedOn(ground);
     await put(queue, job({ key: "again" }));
-    const [first] = await taken(queue);
+    const [first] = await takenOf(queue);
     const due = Date.now() + 700;
     await queue.ack([{ job: first!, outcome: { kind: "later", due, error: "503" } }], Date.now());
     const before = await asked<StreamInfo>(ground, "STREAM.INFO.adbind_stream");
@@ -89,7 +65,7 @@ function streamTests(ground: Ground): void {
     assert.equal(await database.query((q) => q.rows(rows)), [{ marked: true }]);
     let second: Job | undefined;
     await until(async () => {
-      [second] = await taken(queue);
+      [second] = await takenOf(queue);
       return second !== undefined;
     });
     assert.ok(Date.now() >= due && Date.now() < due + 3_000, `${Date.now() - due} ms after it was due`);
@@ -100,7 +76,7 @@ function streamTests(ground: Ground): void {
   });
 
   test("one ticket is made where two relays find the same row", async () => {
-    const { queue, database, other, close } = await opened(ground);
+    const { queue, database, other, close } = await openedOn(ground);
     const second = await other();
     await put(queue, job(), job());
     // As where the first one was killed before it marked its rows.
@@ -113,89 +89,25 @@ function streamTests(ground: Ground): void {
       ),
     );
     const before = (await asked<StreamInfo>(ground, "STREAM.INFO.adbind_stream")).state.last_seq;
-    const jobs = (await Promise.all([taken(queue), taken(second)])).flat();
+    const jobs = (await Promise.all([takenOf(queue), takenOf(second)])).flat();
     assert.is((await asked<StreamInfo>(ground, "STREAM.INFO.adbind_stream")).state.last_seq, before + 2);
     assert.is(new Set(jobs.map(({ id }) => id)).size, jobs.length);
     await close();
   });
 }
 
-function roomTest(ground: Ground): void {
-  test("retries of an endpoint that has no room, due by the hundred, keep nobody else's waiting", async () => {
-    const { queue, database, close } = await opened(ground);
-    const RETRIES = 600;
-    await put(queue, ...Array.from({ length: RETRIES }, () => job({ endpoint: "dead" })));
-    const due = Date.now() + 4_000;
-    for (let failed = 0; failed < RETRIES; ) {
-      const jobs = await queue.take({ now: Date.now(), limit: RETRIES, room: () => RETRIES });
-      failed += jobs.length;
-      const acks = jobs.map((one) => ({ job: one, outcome: { kind: "later", due, error: "503" } }) as const);
-      await queue.ack(acks, Date.now());
-    }
-    await until(() => Date.now() > due + 1_000);
-    const found: string[] = [];
-    const look = async (): Promise<boolean> => {
-      const room = (endpoint: string): number => (endpoint === "dead" ? 0 : 10);
-      found.push(...(await queue.take({ now: Date.now(), limit: 16, room })).map(({ key }) => key));
-      return found.length > 0;
-    };
-    // After the first looks they have gone back once: what goes back to the stream is given out before what comes.
-    for (let looks = 0; looks < 3; looks++) await look();
-    await put(queue, job({ endpoint: "well", key: "other" }));
-    await until(look, undefined, { limitMs: 10_000, stepMs: 200 });
-    assert.equal(found, ["other"]);
-    // None of them is lost: with room again they come, however their tickets went.
-    const back: string[] = [];
-    await until(async () => {
-      back.push(...(await queue.take({ now: Date.now(), limit: 50, room: () => 50 })).map(({ endpoint }) => endpoint));
-      return back.length === RETRIES;
-    });
-    assert.equal(new Set(back), new Set(["dead"]));
-    const ready = await database.query((q) => q.rows<{ n: number }>("select count(*) as n from adbind_jobs"));
-    assert.equal(ready, [{ n: RETRIES + 1 }]);
-    await close();
-  });
-}
-
-function killedTest(ground: Ground): void {
-  test("what a killed deliverer held comes back once its lease is over, also where others have room for little of it", async () => {
-    const { queue, other, close } = await opened(ground);
-    const survivor = await other();
-    const COUNT = 12;
-    await put(queue, ...Array.from({ length: COUNT }, () => job({ endpoint: "busy" })));
-    let held = 0;
-    await until(async () => {
-      held += (await taken(queue)).length;
-      return held === COUNT;
-    });
-    // It says no more of them. The other one has no room when their tickets come again, and then a little.
-    const begun = performance.now();
-    let done = 0;
-    const look = async (): Promise<boolean> => {
-      const room = performance.now() - begun < 5_000 ? 0 : 2;
-      const jobs = await survivor.take({ now: Date.now(), limit: 8, room: () => room });
-      const acks = jobs.map((one) => ({ job: one, outcome: { kind: "done" } }) as const);
-      await survivor.ack(acks, Date.now());
-      done += jobs.length;
-      return done === COUNT;
-    };
-    await until(look, "all are taken", { limitMs: 15_000, stepMs: 100 });
-    await close();
-  });
-}
-
-function lossTest(ground: Ground): void {
+function lossTest(ground: NatsGround): void {
   test("a stream that is deleted whole costs time, and no event", async () => {
-    const { queue, close } = await opened(ground, { resendMs: 300 });
-    const other = await opened(ground, { resendMs: 300 });
+    const { queue, close } = await openedOn(ground, { resendMs: 300 });
+    const other = await openedOn(ground, { resendMs: 300 });
     await put(queue, job({ key: "first" }));
-    const [first] = await taken(queue);
+    const [first] = await takenOf(queue);
     await queue.ack([{ job: first!, outcome: { kind: "later", due: Date.now() + 200, error: "503" } }], Date.now());
     await asked(ground, "STREAM.DELETE.adbind_stream");
     await put(queue, job({ key: "second" }));
     const found: string[] = [];
     await until(async () => {
-      found.push(...(await taken(queue).catch(() => [])).map(({ key }) => key));
+      found.push(...(await takenOf(queue).catch(() => [])).map(({ key }) => key));
       return found.length === 2;
     });
     assert.equal(found.sort(), ["first", "second"]);
@@ -212,7 +124,7 @@ const written = (folder: string): Buffer =>
       .map((one) => readFileSync(path.join(one.parentPath, one.name))),
   );
 
-function secretTest({ postgres, nats }: Ground): void {
+function secretTest({ postgres, nats }: NatsGround): void {
   test("no secret, body or query of a URL is in the stream", async () => {
     const store = await openPostgresStore({ url: await postgres.database(), connections: 4 });
     const clock = { at: Date.now() };
@@ -244,18 +156,18 @@ function secretTest({ postgres, nats }: Ground): void {
   });
 }
 
-function majorityTest(ground: Ground): void {
+function majorityTest(ground: NatsGround): void {
   test("without a majority of the servers it stops and says so, and goes on when one is back", async () => {
     const { nats } = ground;
-    const { queue, close } = await opened(ground);
+    const { queue, close } = await openedOn(ground);
     await put(queue, job({ key: "before" }));
-    const [before] = await taken(queue);
+    const [before] = await takenOf(queue);
     await queue.ack([{ job: before!, outcome: { kind: "done" } }], Date.now());
     await nats.kill(0);
     await put(queue, job({ key: "one is gone" }));
     let jobs: Job[] = [];
     await until(async () => {
-      jobs = await taken(queue).catch(() => []);
+      jobs = await takenOf(queue).catch(() => []);
       return jobs.length === 1;
     });
     await nats.kill(1);
@@ -265,14 +177,14 @@ function majorityTest(ground: Ground): void {
       true,
     ]);
     await put(queue, job({ key: "two are gone" }));
-    const fault = await taken(queue).then(String, (error) => error);
+    const fault = await takenOf(queue).then(String, (error) => error);
     assert.is(fault.code, "queue_unreachable");
     assert.match((await queue.alarms(Date.now(), 30)).join(), /nothing is delivered: no majority of the NATS servers/);
     await nats.start(1);
     // One that is given out is given out again once its lease has ended: on a busy machine before the other is.
     const found = new Set<string>();
     await until(async () => {
-      for (const { key } of await taken(queue).catch(() => [])) found.add(key);
+      for (const { key } of await takenOf(queue).catch(() => [])) found.add(key);
       return found.size === 2;
     });
     assert.equal([...found].sort(), ["one is gone", "two are gone"]);
@@ -282,14 +194,14 @@ function majorityTest(ground: Ground): void {
   });
 }
 
-function closingTest(ground: Ground): void {
+function closingTest(ground: NatsGround): void {
   test("closing waits for no server, and an event that is under way ends in the database", async () => {
     const { nats } = ground;
-    const { queue, database, close } = await opened(ground);
+    const { queue, database, close } = await openedOn(ground);
     await put(queue, job());
     const found: Job[] = [];
     // Servers that the test before has started again may still be electing their leader.
-    await until(async () => found.push(...(await taken(queue).catch(() => []))) > 0);
+    await until(async () => found.push(...(await takenOf(queue).catch(() => []))) > 0);
     const [only] = found;
     await Promise.all([0, 1, 2].map((which) => nats.kill(which)));
     assert.equal(await queue.ack([{ job: only!, outcome: { kind: "done" } }], Date.now()), [true]);
@@ -303,10 +215,8 @@ function closingTest(ground: Ground): void {
 
 if (hasNats()) {
   const [postgres, nats] = await Promise.all([sharedPostgres(), startNats()]);
-  const ground: Ground = { postgres, nats };
+  const ground: NatsGround = { postgres, nats };
   streamTests(ground);
-  roomTest(ground);
-  killedTest(ground);
   lossTest(ground);
   secretTest(ground);
   majorityTest(ground);

@@ -55,6 +55,12 @@ export function unwrittenCase(of: QueueCase): void {
     );
   });
 
+  test.run();
+  partsCase(of);
+}
+
+function partsCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("a large backlog is looked through some endpoints at a time, with others' turns between", async ({
     queue,
     clock,
