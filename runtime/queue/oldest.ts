@@ -28,7 +28,9 @@ export function* oldJobs(
 ): Coroutine<ReadonlyMap<string, OldJobs>> {
   if (endpoints.length === 0) return new Map();
   // In the order of its index: whether there is any, PostgreSQL would look for through all endpoints' jobs, for each question again.
-  const any = (which: string): string => `coalesce((select 1 from adbind_jobs j where j.topic = ? and j.endpoint = e.endpoint
+  const any = (
+    which: string,
+  ): string => `coalesce((select 1 from adbind_jobs j where j.topic = ? and j.endpoint = e.endpoint
     and j.state = 'ready' and ${which} <= ? order by j.due, j.id limit 1), 0)`;
   const rows = yield* q.rows<OldRow>(
     `select e.endpoint, ${any(`${UNATTEMPTED} and created_at`)} as added, ${any("attempts > 0 and first_at")} as begun
