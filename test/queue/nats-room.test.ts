@@ -1,11 +1,22 @@
 /** On NATS, events whose tickets come where there is no room for them: they keep nobody waiting, and none is lost. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { sortTickets } from "../../runtime/queue/nats/sorted.js";
 import { hasNats, NO_NATS, startNats } from "../support/nats.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { type NatsGround, openedOn, takenOf } from "./nats-ground.js";
 import { job, put } from "./queue-suite.js";
+
+test("a ticket without room goes back to the stream once, and then to the relays; a double is one too many", () => {
+  const ticket = (id: number, deliveries: number, endpoint = "dead") => ({
+    ...{ job: id, endpoint, deliveries, reply: `$JS.ACK.${id}` },
+  });
+  const tickets = [ticket(1, 1), ticket(2, 2), ticket(3, 1, "well"), ticket(3, 2, "well"), ticket(4, 3, "well")];
+  const { byJob, doubles, back, toRelay } = sortTickets(tickets, (endpoint) => (endpoint === "well" ? 1 : 0));
+  const ids = (all: readonly { readonly job: number }[]): number[] => all.map(({ job: id }) => id);
+  assert.equal([[...byJob.keys()], ids(doubles), ids(back), ids(toRelay)], [[3], [3], [1], [2, 4]]);
+});
 
 function roomTest(ground: NatsGround): void {
   test("retries of an endpoint that has no room, due by the hundred, keep nobody else's waiting", async () => {
