@@ -53,6 +53,10 @@ export function isDone(result: StepResult, list: readonly FaultyStep[]): boolean
   return applied(result, fault).status === "faulty";
 }
 
+/** Whether a step has failed by nothing but what is at fault in it. */
+export const isAtFault = (result: StepResult, list: readonly FaultyStep[]): boolean =>
+  list.some((one) => isAbout(one, result) && applied(result, one).status === "faulty");
+
 /** Marks the steps of a storyboard that are on the list. */
 export function applyFaults(storyboard: StoryboardResult, list: readonly FaultyStep[]): StoryboardResult {
   if (!list.some((one) => one.storyboard === storyboard.id)) return storyboard;

@@ -8,7 +8,7 @@ import { capture, provides } from "./captures.js";
 import type { CheckView } from "./checks/types.js";
 import { completionOf } from "./completion.js";
 import type { Phase, StoryboardStep } from "./document.js";
-import { takesError } from "./faulty.js";
+import { faultsOf, isAtFault, takesError } from "./faulty.js";
 import { outcomeProblem, runChecks } from "./grade.js";
 import { disabledInvariants } from "./invariants.js";
 import { authorizationOf } from "./kit.js";
@@ -246,12 +246,17 @@ function unresolvedStep(
       return names.some((name) => provides(one, task, name));
     }),
   );
-  const missed = producers.map(({ id }) => story.results.get(id)).find((one) => one?.status === "skipped");
-  if (missed !== undefined)
+  const faults = faultsOf(story.run.release.version);
+  const given = producers.flatMap(({ id }) => story.results.get(id) ?? []);
+  const missed = given.find((one) => one.status === "skipped" || isAtFault(one, faults));
+  if (missed !== undefined) {
+    const why =
+      missed.skip === undefined ? "takes it from where its own text has none" : `was skipped (${missed.skip.reason})`;
     return skipped(step, phase, story, {
       reason: "prerequisite_failed",
-      detail: `${unresolved.join(", ")}: ${missed.step} was skipped (${missed.skip?.reason})`,
+      detail: `${unresolved.join(", ")}: ${missed.step} ${why}`,
     });
+  }
   return {
     ...known(step, phase, story),
     status: "failed",

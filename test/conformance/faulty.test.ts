@@ -1,9 +1,15 @@
 /** Faults of published suites are known again by what is published, whatever number the suite has. */
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { release as old } from "../../generated/3.0.0/index.js";
 import { applyFaults, faultsOf, isDone } from "../../runtime/conformance/faulty.js";
 import { faultySteps } from "../../runtime/conformance/faulty-steps.js";
 import type { StepResult, StoryboardResult } from "../../runtime/conformance/index.js";
+import { loadSuite } from "../../runtime/conformance/load.js";
+import { corpus } from "../support/corpus.js";
+import { runSmall } from "./small-agent.js";
 
 const result = (storyboard: string, step: string, hash: string, status: StepResult["status"]): StepResult => ({
   ...{ storyboard, phase: "p", step, title: step, task: "get_products", status, checks: [], required: "", hash },
@@ -74,6 +80,31 @@ test("what others build on is done where only the check at fault is broken", () 
     ["3.1.19", "3.1.15", "3.0.26"].map((release) => isDone(broken, faultsOf(release))),
     [true, true, false],
   );
+});
+
+test("a step that needs what a step at fault takes from where there is nothing is left out", async () => {
+  const bundle = path.join(corpus, "bundles/3.0.4.tgz");
+  if (!existsSync(bundle)) return void console.log(`skipped: no ${bundle}; set ADBIND_CORPUS`);
+  const suite = await loadSuite(bundle);
+  const both = ["create_media_buy", "get_media_buys_active"];
+  const storyboards = suite.storyboards
+    .filter(({ id }) => id === "sales_guaranteed")
+    .map(({ prerequisites: _, ...one }) => ({
+      ...one,
+      phases: one.phases.filter(({ steps }) => steps.some(({ id }) => both.includes(id))),
+    }));
+  const { steps } = await runSmall(
+    { ...suite, index: undefined, storyboards },
+    {
+      create_media_buy: ({ context }) => ({ status: "submitted", task_id: "task-1", context }),
+      get_media_buys: () => ({ media_buys: [] }),
+    },
+    { release: old },
+  );
+  assert.is(steps.get("create_media_buy")?.status, "faulty");
+  const { status, skip } = steps.get("get_media_buys_active")!;
+  assert.equal([status, skip?.reason], ["skipped", "prerequisite_failed"]);
+  assert.match(skip!.detail, "create_media_buy takes it from where its own text has none");
 });
 
 test.run();
