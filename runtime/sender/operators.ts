@@ -78,6 +78,9 @@ export interface OutboxFilter extends Pick<JobFilter, "state" | "after" | "limit
   readonly to?: number;
 }
 
+/** Whether an event can have it: engines differ in what they say of others. */
+const isNumber = (id: number): boolean => Number.isSafeInteger(id);
+
 /** A whole number of rows: less than none is every row on one engine, and an error on another. */
 export const boundedRows = (limit: number, least: number, most: number): number =>
   Number.isNaN(limit) ? most : Math.trunc(Math.min(Math.max(least, limit), most));
@@ -210,7 +213,7 @@ async function listEndpoints(
 const HISTORY_ROWS = 1_000;
 
 async function showEvent({ queue, tables, bodies, now }: MoveParts, id: number): Promise<OutboxEvent | undefined> {
-  const job = await queue.get(id);
+  const job = isNumber(id) ? await queue.get(id) : undefined;
   if (job === undefined || job.topic !== queue.topic) return undefined;
   const { principal, subject } = shownMeta(job);
   const rows = await queue.read((q) => tables.activity(q, { principal, subject }, { limit: HISTORY_ROWS, now: now() }));
@@ -232,6 +235,7 @@ async function changed(
   id: number,
   change: (first: JobGuard | undefined) => Promise<boolean>,
 ): Promise<boolean> {
+  if (!isNumber(id)) return false;
   const job = hold === undefined ? undefined : await queue.get(id);
   const principal = job === undefined ? "" : shownMeta(job).principal;
   return change(hold === undefined || principal === "" ? undefined : (q) => hold(q, principal));

@@ -167,6 +167,14 @@ function valueCase(of: SenderCase): void {
     assert.equal(counts, [1_000, 0, 0, 1, 1_000, 1_000]);
   });
 
+  test("there is no event of a number that none can have", async ({ sender }) => {
+    const { outbox } = sender;
+    for (const id of [Number.NaN, 1.5, -1, 0, 2 ** 53, Number.POSITIVE_INFINITY, "1; --" as never]) {
+      assert.is(await outbox.show(id), undefined);
+      assert.equal(await Promise.all([outbox.retry(id), outbox.replay(id), outbox.drop(id)]), [false, false, false]);
+    }
+  });
+
   test.run();
 }
 
