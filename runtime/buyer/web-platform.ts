@@ -45,7 +45,12 @@ function toldOf(error: unknown): string {
   }
   return told.join(": ") || "no answer";
 }
+
 const OF_TLS = /certificate|\btls\b|\bssl\b|_(CERT|TLS|SSL)|CERT_/i;
+
+/** Whether an error is of TLS, by its words but for the host's name: that may be `ssl.example`. */
+const isOfTls = (detail: string, url: string): boolean =>
+  OF_TLS.test(detail.toLowerCase().replaceAll(new URL(url).hostname, ""));
 
 const webFetch =
   (allowLocal: boolean, timeoutMs: number): Fetcher =>
@@ -76,7 +81,7 @@ const webFetch =
       if (limit.aborted) return failure("total_timeout", true, detail);
       if (signal?.aborted === true) return failure("aborted", true, detail);
       if (answered) return failure("connection_lost", true, detail);
-      return failure(OF_TLS.test(detail) ? "tls_failed" : "connect_failed", true, detail);
+      return failure(isOfTls(detail, url) ? "tls_failed" : "connect_failed", true, detail);
     }
   };
 

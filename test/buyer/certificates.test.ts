@@ -86,4 +86,20 @@ test("a buyer on the platform's own fetch says what is wrong with a certificate,
   assert.match(await serving(cut, "http"), "connection_lost");
 });
 
+test("a name that is not found is no fault of a certificate, whatever it is called", async () => {
+  const { fetch } = globalThis;
+  for (const host of ["ssl.certificate.example", "TLS.example"]) {
+    const cause = Object.assign(new Error(`getaddrinfo ENOTFOUND ${host.toLowerCase()}`), { code: "ENOTFOUND" });
+    globalThis.fetch = () => Promise.reject(new TypeError("fetch failed", { cause }));
+    const buyer = createWebBuyer({ release, agent: `https://${host}/mcp`, retry: { attempts: 1 } });
+    try {
+      const { answer } = await buyer.call("get_products", { buying_mode: "brief", brief: "b" });
+      assert.match(String((answer.data as Failure).errors[0]?.message), "connect_failed", host);
+    } finally {
+      globalThis.fetch = fetch;
+      await buyer.close();
+    }
+  }
+});
+
 test.run();
