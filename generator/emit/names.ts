@@ -90,8 +90,9 @@ export function namesOfTool(tool: string, others = 0): ToolNames {
 const exportsOf = ({ ident, pascal }: ToolNames): string[] => [ident, `handle${pascal}`, `${pascal}Arms`];
 
 /**
- * What each tool of a release is called, by all of its tools: a part of it calls them as the whole does. Names that differ on the wire may be one in code (`get_a1` and `get_a_1`, or
- * `order`, whose handler is called as `handle_order` is): the shorter keeps it, and of those as long the first.
+ * What each tool of a release is called, by all of its tools: a part of it calls them as the whole does. Names that differ on the
+ * wire may be one in code (`get_a1` and `get_a_1`, or `order`, whose handler is called as `handle_order` is): the shorter keeps it,
+ * and of those as long the first.
  */
 export function nameTools(tools: readonly string[]): ReadonlyMap<string, ToolNames> {
   const named = new Map<string, ToolNames>();

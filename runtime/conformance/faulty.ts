@@ -47,15 +47,16 @@ function applied(result: StepResult, fault: FaultyStep | undefined): StepResult 
   return { ...result, fault: fault.contradicts };
 }
 
-/** Whether a step has done what it is for: one check of it is at fault, and it keeps all others. */
-export function isDone(result: StepResult, list: readonly FaultyStep[]): boolean {
-  const fault = list.find((one) => one.pointer !== undefined && isAbout(one, result));
-  return applied(result, fault).status === "faulty";
-}
-
 /** Whether a step has failed by nothing but what is at fault in it. */
 export const isAtFault = (result: StepResult, list: readonly FaultyStep[]): boolean =>
   list.some((one) => isAbout(one, result) && applied(result, one).status === "faulty");
+
+/** Whether a step has done what it is for: one check of it is at fault, and it keeps all others. */
+export const isDone = (result: StepResult, list: readonly FaultyStep[]): boolean =>
+  isAtFault(
+    result,
+    list.filter(({ pointer, check }) => pointer !== undefined || check !== undefined),
+  );
 
 /** Marks the steps of a storyboard that are on the list. */
 export function applyFaults(storyboard: StoryboardResult, list: readonly FaultyStep[]): StoryboardResult {

@@ -80,6 +80,12 @@ test("what others build on is done where only the check at fault is broken", () 
     ["3.1.19", "3.1.15", "3.0.26"].map((release) => isDone(broken, faultsOf(release))),
     [true, true, false],
   );
+  const named = faultySteps.find((one) => one.check !== undefined)!;
+  const failed = { check: named.check!, outcome: "failed" } as const;
+  const ended = { ...result(named.storyboard, named.step, named.hash, "failed"), checks: [failed] };
+  assert.ok(isDone(ended, faultsOf("3.0.6")));
+  const besides = { ...ended, checks: [failed, { check: "response_schema", outcome: "failed" } as const] };
+  assert.not.ok(isDone(besides, faultsOf("3.0.6")));
 });
 
 test("a step that needs what a step at fault takes from where there is nothing is left out", async () => {
